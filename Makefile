@@ -5,7 +5,7 @@
 #   make test-all  the same with the tests that are slow (every page for accessibility, Spark, long notebooks), and with
 #               ten times the random files: before a release, and once a week
 #               options of pytest for both: make test ARGS="-k risk"
-#   make check  what needs no test to run: style, format, and which room imports which
+#   make check  what needs no test to run: style, format, which room imports which, and types
 #   make bundle make pdf, and one archive of all for a class without internet: _build/kanon-lab-bundle.zip;
 #               with the packages for this system too, some 210 MB more: make bundle WITH_PACKAGES=1
 #   make bench  measure time and memory beside Polars and DuckDB, for the book's page on speed (some 20 minutes on a quiet
@@ -42,16 +42,16 @@ book: $(STAMP)
 pdf: book
 	@$(PY) -m kanon_book.building.printing
 
-check: $(STAMP)
-	@$(PY) -m ruff check --quiet .
-	@$(PY) -m ruff format --check --quiet .
-	@$(PY) -c 'from importlinter.cli import lint_imports_command as main; main()' --no-cache
-
 test: check book
 	@$(PY) -m pytest -n auto --dist worksteal $(ARGS)
 
 test-all: check book
 	@$(PY) -m pytest -n auto --dist worksteal --all $(ARGS)
+
+check: $(STAMP)
+	@$(PY) -m ruff check --quiet . && $(PY) -m ruff format --check --quiet .
+	@$(PY) -c 'from importlinter.cli import lint_imports_command; lint_imports_command()' --no-cache
+	@$(PY) -m mypy
 
 bundle: book
 	@$(PY) -m kanon_book.building.bundle $(if $(WITH_PACKAGES),--with-packages)

@@ -15,7 +15,7 @@ from typing import Any
 from kanon_lab.errors import DataError, KanonLabError, OptionError
 from kanon_lab.files import MAX_BYTES, limited, read_bytes
 from kanon_lab.loading import load_jsonschema
-from kanon_lab.show.page import Figure, Listing, scrolling_table
+from kanon_lab.show.page import Figure, scrolling_table
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
@@ -54,7 +54,7 @@ def read_notebook(path: str | Path) -> Any:
     return notebook
 
 
-def has_json_form(value: Any, **options: bool) -> bool:
+def has_json_form(value: Any, **options: Any) -> bool:
     """Whether a notebook, a JSON file in UTF-8 (which has no half of a surrogate pair), can hold a value."""
     try:
         json.dumps(value, ensure_ascii=False, **options).encode()
@@ -70,8 +70,9 @@ def record(name: str, value: Any, text: Any = None, *, caption: str | None = Non
     ----------
     name : str
         Lower-case letters, digits and single hyphens; unique in the notebook.
-    value : bool, int, float, str, None, list or dict of these, pandas.DataFrame, kanon_lab.show.Figure or Listing
-        The result. A number of numpy counts as a number.
+    value : bool, int, float, str, None, list or dict of these, pandas.DataFrame or kanon_lab.show.Figure
+        The result. A number of numpy counts as a number. Also any object with a method ``html()`` and a ``frame``: the
+        page shows its HTML, and the frame is recorded.
     text : str or pandas.DataFrame, optional
         How the value is shown, and inserted with the format ``s``: a string in place of a number or string, a frame
         of rounded or worded cells in place of a frame. Absent: as Python and pandas write it.
@@ -97,14 +98,14 @@ def record(name: str, value: Any, text: Any = None, *, caption: str | None = Non
     if kind == "figure":
         data, metadata = value.mimebundle()
         _display(name, kind, stored, data, metadata)
-    elif isinstance(value, Listing):
-        print(f"{name}: {len(value.frame):,} {value.rows}, to be filtered in the page of the book")
+    elif kind == "listing":
+        print(f"{name}: {value}")
         _display(name, kind, stored, {"text/html": value.html()}, hidden=True)
     elif kind == "frame":
-        shown = value if text is None else text
+        frame: Any = value if text is None else text
         label = f"Table: {name.removesuffix('-table').replace('-', ' ')}"
-        table = scrolling_table(shown, label, caption=caption)
-        _display(name, kind, stored, {"text/html": table, "text/plain": shown.to_string(index=False)})
+        table = scrolling_table(frame, label, caption=caption)
+        _display(name, kind, stored, {"text/html": table, "text/plain": frame.to_string(index=False)})
     else:
         shown = repr(stored) if text is None else text
         print(f"{name} = {shown}")
@@ -159,7 +160,7 @@ def _stored(name: str, value: Any) -> tuple[str, Any]:
 
     if isinstance(value, Figure):
         return "figure", None if value.table is None else _frame_to_json(name, value.table)
-    if isinstance(value, Listing):
+    if callable(getattr(value, "html", None)):
         return "listing", _frame_to_json(name, value.frame)
     if isinstance(value, pd.DataFrame):
         return "frame", _frame_to_json(name, value)

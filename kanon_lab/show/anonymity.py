@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cached_property
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from kanon_lab.errors import OptionError
 from kanon_lab.population.law import PERIODS
 from kanon_lab.population.places import GRID_COLUMNS, explorer_grid, municipality_grid, shares_at_k
 from kanon_lab.show import style
-from kanon_lab.show.controls import Explorer, Shown, bound, drawn, moved, table
+from kanon_lab.show.controls import Explorer, Shown, bound, drawn, show_state, table
 from kanon_lab.show.style import alt
 
 if TYPE_CHECKING:
@@ -36,7 +35,6 @@ _WORDS = {
         f" : [row.name + ', ' + dates + ' of birth:', {_UP_TO}, {_EXACTLY}]"
     ),
 }
-_TITLE = "Persons in a group of k or fewer"
 _GROUP = "Group: same municipality, sex and date of birth"
 _TICKS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
 _WHOLE, _K_MAX = "all", 100
@@ -81,12 +79,15 @@ def explorer(grid: pd.DataFrame, *, k: int = 5, dates: str = "month", place: str
     chart = style.live(
         style.layered(_layers(names, k_max), "grid", _compact(grid, k_max), parameters),
         title=alt.TitleParams(alt.ExprRef("words"), subtitle=_GROUP),
-        subject=_subject(k_max, names),
-        state=_told(grid[grid["place"] == place], k, dates),
+        subject=(
+            "Line chart of the share of persons in a group of k persons or fewer, by k from 1 to "
+            f"{k_max}, for the date of birth known to the {', '.join(names)}."
+        ),
+        state=_describe(grid[grid["place"] == place], k, dates),
         height=340,
         signal="words",
     )
-    return chart.properties(usermeta=chart.usermeta | {"labels": {"step": [f"{each:,}" for each in steps]}})
+    return chart.properties(usermeta=chart.usermeta | {"labels": {"step": [f"{k_shown:,}" for k_shown in steps]}})
 
 
 def explore(
@@ -128,7 +129,7 @@ def explore(
     population = _Population(counts, whole)
     province, municipality = population.start(place)
     whole_grid = population.grid(_WHOLE)
-    template, names = drawn(explorer(whole_grid, k=k, dates=dates), _TITLE, _GROUP), list(PERIODS)
+    template = drawn(explorer(whole_grid, k=k, dates=dates))
     steps = _steps(_K_MAX, k)
 
     def tell(values: dict[str, Any]) -> Shown:
@@ -137,10 +138,9 @@ def explore(
         if grid.empty:
             return Shown("Nobody lives in this place: there is nothing to measure.")
         shares = shares_at_k(grid, k)
-        told = f"{_subject(_K_MAX, names)} {_told(grid, k, dates)}"
-        drawing = moved(template, {"step": steps.index(k), "dates": dates, "place": here}, told, _compact(grid, _K_MAX))
-        sentence = _sentence(grid["name"].iloc[0], population.kinds(here), shares, k, dates)
-        return Shown(sentence, _table(shares, k, dates), drawing)
+        state = _describe(grid, k, dates, population.kinds(here))
+        moves = {"step": steps.index(k), "dates": dates, "place": here}
+        return show_state(template, moves, state, _table(shares, k, dates), _compact(grid, _K_MAX))
 
     places = {
         "province": {"input": "select", "name": "Province", "value": province, **population.provinces},
@@ -184,7 +184,7 @@ class _Population:
             return place, ""
         if place not in self._rows:
             raise OptionError(f"no place of the population has the code {place!r}")
-        return self._named.set_index("place").at[place, "province"], place
+        return str(self._named.set_index("place").at[place, "province"]), place
 
     def kinds(self, place: str) -> str:
         """What the counts of a place are, where the population says it: " (synthetic)", or ""."""
@@ -207,20 +207,11 @@ class _Population:
         return self._grids[place]
 
 
-def _sentence(name: str, kinds: str, shares: pd.DataFrame, k: int, dates: str) -> str:
-    row = shares[shares["dates"] == dates].iloc[0]
-    group = "are the only ones" if k == 1 else f"are in a group of {k} persons or fewer"
-    return (
-        f"{escape(name)}, {row['population']:,} persons{escape(kinds)}, {dates} of birth known: "
-        f"<b>{percent(row['up_to'], digits=4)}</b> {group} with the same municipality, sex and date of birth."
-    )
-
-
 def _table(shares: pd.DataFrame, k: int, dates: str) -> str:
     heads = ("Birth known to", f"group of exactly {k}", f"{k} or fewer", f"more than {k}")
     rows = [
-        (row.dates, *(percent(share, digits=4) for share in (row.exactly, row.up_to, row.more)))
-        for row in shares.itertuples()
+        (row["dates"], *(percent(row[share], digits=4) for share in ("exactly", "up_to", "more")))
+        for row in shares.to_dict("records")
     ]
     return table("Share of persons", heads, rows, chosen=shares["dates"].tolist().index(dates))
 
@@ -232,19 +223,11 @@ def _check_start(k_max: int, names: list[str], k: int, dates: str) -> None:
         raise OptionError(f"dates must be out of {', '.join(names)}, not {dates!r}")
 
 
-def _subject(k_max: int, names: list[str]) -> str:
-    """What the chart shows in any of its states."""
-    return (
-        f"Line chart of the share of persons in a group of k persons or fewer, by k from 1 to {k_max}, for the date of "
-        f"birth known to the {', '.join(names)}."
-    )
-
-
-def _told(here: pd.DataFrame, k: int, dates: str) -> str:
-    """What it shows in one state, of the rows of one place."""
+def _describe(here: pd.DataFrame, k: int, dates: str, kinds: str = "") -> str:
+    """Say what it shows in one state, from the rows of one place and the kinds of their counts."""
     share = here.loc[here["dates"] == dates, k].iloc[0]
-    told = percent(round(share / UNIT) * UNIT)  # what has travelled
-    return f"At k = {k}, by {dates}, in {next(iter(_places(here).values()))}: {told}."
+    rounded = percent(round(share / UNIT) * UNIT)  # as the chart carries it
+    return f"At k = {k}, by {dates}, in {next(iter(_places(here).values()))}{kinds}: {rounded}."
 
 
 def _places(grid: pd.DataFrame) -> dict[str, str]:
@@ -265,7 +248,7 @@ def _compact(grid: pd.DataFrame, k_max: int) -> list[dict]:
 def _steps(k_max: int, k: int) -> list[int]:
     """The k of a slider, about as far apart on a logarithmic axis; with all small ones, `k` and the last."""
     listed = [*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 150, 200, 300, 500, 700, 1_000]
-    return sorted({*(each for each in listed if each <= k_max), k, k_max})
+    return sorted({*(step for step in listed if step <= k_max), k, k_max})
 
 
 def _layers(names: list[str], k_max: int) -> list:
@@ -276,7 +259,7 @@ def _layers(names: list[str], k_max: int) -> list:
         axis=alt.Axis(values=[tick for tick in _TICKS if tick <= k_max], format="d", grid=False),
         title="k: persons in the group",
     )
-    y = style.shares_axis("Y", "share", f"{_TITLE} (%)", nice=False)
+    y = style.shares_axis("Y", "share", "Persons in a group of k or fewer (%)", nice=False)
     share = f"datum.units * {UNIT}"
     curves = style.curves_by_k("datum.place == place", k_max, "cumulative", "units", share).encode(x=x, y=y)
     lines = curves.mark_line(interpolate="step-after").encode(**style.chosen_dates(names))

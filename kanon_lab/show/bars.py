@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pandas as pd
 
@@ -64,7 +65,8 @@ def class_sizes(frame: pd.DataFrame) -> alt.LayerChart:
     shares = (f"{row.words}{f' in {row.version}' if row.version else ''}" for row in firsts.itertuples())
     return style.finish(
         alt.layer(*layers),
-        title=style.title("Records by the size of their class", _CLASS if same else f"{_CLASS}. {_MEANINGS}"),
+        title="Records by the size of their class",
+        subtitle=_CLASS if same else f"{_CLASS}. {_MEANINGS}",
         description=(
             f"Bar chart of the share of records by the size of their equivalence class"
             f"{'' if same else ', and by the records compatible with them'}, {', '.join(labels)} records"
@@ -94,7 +96,7 @@ def bars_by_version(rows: pd.DataFrame, versions: list[str], *, x: alt.X, y: alt
         yOffset=alt.YOffset("version:N", sort=versions),
         tooltip=[*(style.tooltips(("version:N", "version")) if several else []), *tooltip],
     )
-    legend = {"title": None} if several else {"legend": None}
+    legend: dict[str, Any] = {"title": None} if several else {"legend": None}
     bars = base.mark_bar(strokeWidth=1.5).encode(
         x=x,
         fill=alt.Fill("version:N", scale=style.by_name(versions, _VERSION_FILLS), **legend),
@@ -130,14 +132,12 @@ def contributions(frame: pd.DataFrame) -> alt.LayerChart:
         tooltip=style.tooltips(("variable:N", "variable"), ("share:Q", "contribution", style.SHARE)),
     )
     x = axis_with_room("Contribution (% of all scores)", rows["contribution"].max(), 7)
-    said = ", ".join(f"{row.variable} {row.words}" for row in rows.itertuples())
+    shares = ", ".join(f"{row.variable} {row.words}" for row in rows.itertuples())
     return style.finish(
         alt.layer(base.mark_bar(color=BLUE).encode(x=x), words_of_bars(base)),
-        title=style.title(
-            "What makes records rare",
-            "Share of all scores that comes from sets with the variable; a set counts for each of its variables",
-        ),
-        description=f"Bar chart of the contribution of each key variable to the scores of the file: {said}.",
+        title="What makes records rare",
+        subtitle="Share of all scores that comes from sets with the variable; a set counts for each of its variables",
+        description=f"Bar chart of the contribution of each key variable to the scores of the file: {shares}.",
         height=LINE_OF_BARS * len(rows) + 10,
     )
 
@@ -191,10 +191,11 @@ def risk_distribution(frame: pd.DataFrame, *, threshold: float | None = None) ->
         layers.append(line.mark_rule(color=ORANGE, strokeWidth=2, strokeDash=[6, 3]).encode(x=x))
         layers.append(line.mark_text(dy=-4, baseline="bottom").encode(x=x, y=alt.value(0), text="label:N"))
     kinds = "Bars: estimated; diamonds: true" if "known" in rows else "Bars: ranges of risk"
-    top = rows.loc[rows["records"].idxmax()]
+    top = rows.iloc[int(rows["records"].argmax())]
     return style.finish(
         alt.layer(*layers),
-        title=style.title("Records by individual risk", f"Heights are records. {kinds}"),
+        title="Records by individual risk",
+        subtitle=f"Heights are records. {kinds}",
         description=(
             f"Histogram of {int(rows['records'].sum()):,} records by individual risk on a logarithmic axis. Most, "
             f"{int(top['records']):,}, have a risk above {percent(top['low'])} and up to {percent(top['high'])}."
@@ -218,12 +219,12 @@ def axis_with_room(text: str, most: float, characters: int) -> alt.X:
     end = max(float(most), 0.02) / (1 - room)
     # No share is above 1. Up to there the axis has ticks, and beyond it no line.
     ticked = min(end, 1)
-    step = next(each for each in (0.01, 0.02, 0.05, 0.1, 0.2) if ticked <= 6 * each)
+    step = next(candidate for candidate in (0.01, 0.02, 0.05, 0.1, 0.2) if ticked <= 6 * candidate)
     ticks = [round(step * i, 2) for i in range(int(ticked / step + 1e-9) + 1)]
     return _axis(text, end, ticks, domain=False)
 
 
-def _axis(text: str, end: float, ticks: list[float], **look: bool) -> alt.X:
+def _axis(text: str, end: float, ticks: list[float], **look: Any) -> alt.X:
     axis = alt.Axis(format="~%", values=ticks, **look)
     return alt.X("share:Q", title=text, scale=alt.Scale(domain=[0, end], nice=False), axis=axis)
 

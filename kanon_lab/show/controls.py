@@ -10,7 +10,6 @@ from typing import Any
 
 from kanon_lab.errors import MissingPackageError
 from kanon_lab.show.page import VEGALITE_MIME, lite5
-from kanon_lab.show.style import title
 
 _WIDE = {"style": {"description_width": "14em"}, "layout": {"max_width": "100%", "width": "38em"}}
 _CELL = "padding: 0.2em 0.8em"
@@ -132,21 +131,30 @@ def ipywidgets() -> Any:
 
 def bound(spec: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """The bindings of a specification by the names of their parameters, each with the value shown first."""
-    return {each["name"]: each["bind"] | {"value": each["value"]} for each in spec["params"] if "bind" in each}
+    return {param["name"]: param["bind"] | {"value": param["value"]} for param in spec["params"] if "bind" in param}
 
 
-def drawn(chart: Any, heading: str = "", note: str = "") -> dict[str, Any]:
-    """The specification of a chart as JupyterLab draws it; with a heading in place of the result in words."""
-    spec = lite5(chart.to_dict())
-    return spec | {"title": title(heading, note).to_dict()} if heading else spec
+def drawn(chart: Any) -> dict[str, Any]:
+    """Return the specification of a chart as JupyterLab draws it: its title says the result in words, as on a page."""
+    return lite5(chart.to_dict())
 
 
-def moved(spec: dict[str, Any], values: Mapping[str, Any], told: str, rows: list[dict] | None = None) -> dict[str, Any]:
-    """The specification in another state, without controls: a slider cannot wait until a chart is built anew."""
+def show_state(
+    spec: dict[str, Any], values: Mapping[str, Any], state: str, table: str, rows: list[dict] | None = None
+) -> Shown:
+    """Return what an explorer shows where its sentence is what the alternative text says of a state, in plain text."""
+    subject = spec["usermeta"]["live"]["description"]
+    return Shown(escape(state), table, moved(spec, values, f"{subject} {state}", rows))
+
+
+def moved(
+    spec: dict[str, Any], values: Mapping[str, Any], description: str, rows: list[dict] | None = None
+) -> dict[str, Any]:
+    """Return the specification in another state, without controls: a slider cannot wait for a chart built anew."""
     free = ({key: value for key, value in param.items() if key != "bind"} for param in spec["params"])
     params = [param | {"value": values[param["name"]]} if param["name"] in values else param for param in free]
     data = {} if rows is None else {"data": spec["data"] | {"values": rows}}
-    return spec | data | {"params": params, "description": told}
+    return spec | data | {"params": params, "description": description}
 
 
 def table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]], *, chosen: int) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.roles import as_spec
 from kanon_lab.show import style
-from kanon_lab.show.controls import Explorer, Shown, bound, drawn, moved, table
+from kanon_lab.show.controls import Explorer, Shown, bound, drawn, show_state, table
 from kanon_lab.show.style import alt
 
 if TYPE_CHECKING:
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
     from kanon_lab.roles import KeySpec
 
-_TITLE = "Records in a class of k or fewer"
 _CLASS = "Class: records alike in all that the outsider knows"
 _CURVES = ("what is known", "all key variables")
 _K_MAX = 20
@@ -74,7 +72,7 @@ def key_explorer(grid: pd.DataFrame, *, k: int = 1, known: Iterable[str] | None 
         raise OptionError(f"k must be from 1 to {k_max}, not {k!r}")
     if strange := [name for name in known if name not in keys]:
         raise OptionError(f"known: {shortened(str(strange[0]))} is not a key variable of the grid")
-    bindings = {"k_class": alt.binding_range(min=1, max=k_max, step=1, name="class of at most (k): ")}
+    bindings: dict[str, Any] = {"k_class": alt.binding_range(min=1, max=k_max, step=1, name="class of at most (k): ")}
     bindings |= {f"knows{i}": alt.binding_checkbox(name=f"knows {name}: ") for i, name in enumerate(keys)}
     knows = {f"knows{i}": name in known for i, name in enumerate(keys)}
     chosen = {"set": " + ".join(f"(knows{i} ? {2**i} : 0)" for i in range(len(keys)))}
@@ -83,8 +81,11 @@ def key_explorer(grid: pd.DataFrame, *, k: int = 1, known: Iterable[str] | None 
     return style.live(
         style.layered(_layers(len(keys), k_max), "sets", _compact(grid, keys, k_max), parameters),
         title=alt.TitleParams(alt.ExprRef("words"), subtitle=_CLASS),
-        subject=_subject(k_max),
-        state=_told(grid, k, tuple(name for name in keys if name in known)),
+        subject=(
+            "Line chart of the share of records in a class of k records or fewer, by k from 1 to "
+            f"{k_max}, for an outsider who knows some key variables, and for one who knows all."
+        ),
+        state=_describe(grid, k, tuple(name for name in keys if name in known)),
         height=340,
     )
 
@@ -120,7 +121,7 @@ def explore_keys(
     {'k_class': 1, 'knows0': True, 'knows1': False}
     """
     grid = key_grid(frame, as_spec(spec), k_max=_K_MAX)
-    template = drawn(key_explorer(grid, k=k, known=known), _TITLE, _CLASS)
+    template = drawn(key_explorer(grid, k=k, known=known))
     keys, n = grid["keys"].iloc[-1], int(grid["n"].iloc[0])
 
     def tell(values: dict[str, Any]) -> Shown:
@@ -131,26 +132,10 @@ def explore_keys(
         counts = {name: int(_up_to(grid, members)[k]) for name, members in sets.items()}
         rows = [(name, f"{count:,}", percent(count / n)) for name, count in counts.items()]
         heads = ("Known", "alone" if k == 1 else f"in a class of {k} or fewer", "of the records")
-        return Shown(
-            _sentence(known, k, counts["what is known"], n),
-            table("Records in small classes", heads, rows, chosen=0),
-            moved(template, values, f"{_subject(_K_MAX)} {_told(grid, k, known)}"),
-        )
+        counted = table("Records in small classes", heads, rows, chosen=0)
+        return show_state(template, values, _describe(grid, k, known), counted)
 
     return Explorer(bound(template), tell)
-
-
-def _sentence(known: tuple[str, ...], k: int, records: int, n: int) -> str:
-    if not known:
-        return f"Who knows nothing cannot tell the {n:,} records apart: they are one class."
-    small = "alone" if k == 1 else f"in a class of {k} records or fewer"
-    count = f"<b>{records:,}</b> of {n:,} records (<b>{percent(records / n)}</b>)"
-    *first, last = (shortened(str(name)) for name in known)
-    listed = f"{', '.join(first)} and {last}" if first else last
-    return (
-        f"For somebody who knows {escape(listed)}, "
-        f"{count if records else f'<b>none</b> of {n:,} records'} {'are' if records > 1 else 'is'} {small}."
-    )
 
 
 def _up_to(grid: pd.DataFrame, known: tuple[str, ...]) -> pd.Series:
@@ -162,15 +147,7 @@ def _up_to(grid: pd.DataFrame, known: tuple[str, ...]) -> pd.Series:
     return grid.loc[[keys == known for keys in grid["keys"]], list(ks)].iloc[0]
 
 
-def _subject(k_max: int) -> str:
-    """What the chart shows in any of its states."""
-    return (
-        f"Line chart of the share of records in a class of k records or fewer, by k from 1 to {k_max}, for an outsider "
-        "who knows some key variables, and for one who knows all."
-    )
-
-
-def _told(grid: pd.DataFrame, k: int, known: tuple[str, ...]) -> str:
+def _describe(grid: pd.DataFrame, k: int, known: tuple[str, ...]) -> str:
     share = _up_to(grid, known)[k] / grid["n"].iloc[0]
     return f"At k = {k}, known {', '.join(known) or 'nothing'}: {percent(share)}."
 
@@ -196,7 +173,7 @@ def _layers(keys: int, k_max: int) -> list:
         axis=alt.Axis(values=[1, *range(5, k_max + 1, 5)], format="d", grid=False),
         title="k: records in the class",
     )
-    y = style.shares_axis("Y", "share", f"{_TITLE} (%)", nice=False)
+    y = style.shares_axis("Y", "share", "Records in a class of k or fewer (%)", nice=False)
     rows = f"datum.set == set || datum.set == {2**keys - 1}"
     curve = f"datum.set == set ? '{_CURVES[0]}' : '{_CURVES[1]}'"
     curves = style.curves_by_k(rows, k_max, "up_to", "count", "datum.count / records", curve=curve).encode(x=x, y=y)

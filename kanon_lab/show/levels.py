@@ -12,7 +12,7 @@ from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.methods import LOSSES, lattice_search, level_grid
 from kanon_lab.show import style
-from kanon_lab.show.controls import Explorer, Shown, bound, drawn, moved, table
+from kanon_lab.show.controls import Explorer, Shown, bound, drawn, show_state, table
 from kanon_lab.show.style import BLUE, ORANGE, alt
 
 if TYPE_CHECKING:
@@ -124,7 +124,8 @@ def nodes(
     state = _State.of(grid, level_names, k_required, suppression_limit, chosen)
     return style.finish(
         _drawn(state),
-        title=style.title(_TITLE, f"{state.allowed()}. {_MARKS}"),
+        title=_TITLE,
+        subtitle=f"{state.allowed()}. {_MARKS}",
         description=f"{state.subject(_KIND)} {state.result()}",
         height=_HEIGHT,
     )
@@ -183,48 +184,36 @@ def explore_levels(
     grid = level_grid(frame, hierarchies, spec=spec, k_max=k_max - 1)
     names = {name: hierarchy.level_names for name, hierarchy in hierarchies.items()}
     chart = level_explorer(grid, names, k=k, levels=levels, suppression_limit=suppression_limit)
-    template = drawn(chart, _TITLE, f"{_MARKS}; diamond: the chosen one")
+    template = drawn(chart)
     varied = {f"level{i}": name for i, name in enumerate(_State.of(grid, names, k, suppression_limit, {}).names)}
 
     def tell(values: dict[str, Any]) -> Shown:
         chosen = {name: values[control] for control, name in varied.items()}
         state = _State.of(grid, names, values["k_required"], values["limit"] / 100, chosen)
-        told = f"{state.subject(_KIND)} {state.result()}"
-        return Shown(_sentence(state, names), _table(state, names), moved(template, values, told))
+        return show_state(template, values, state.result(), _table(state, names))
 
     def best(values: dict[str, Any]) -> tuple[dict[str, Any], str]:
         limit = values["limit"] / 100
         try:
-            found = lattice_search(
+            best_node = lattice_search(
                 frame, hierarchies, spec=spec, k_required=values["k_required"], suppression_limit=limit, loss=loss
             )
         except OptionError as error:
             return {}, escape(str(error))
-        least = f"{found.loss:,.0f}" if found.loss >= 1000 else f"{found.loss:.3g}"
-        levels = {control: found.levels[name] for control, name in varied.items()}
+        least = f"{best_node.loss:,.0f}" if best_node.loss >= 1000 else f"{best_node.loss:.3g}"
+        levels = {control: best_node.levels[name] for control, name in varied.items()}
         return levels, f"Least {loss.replace('_', ' ')}: {least}"
 
     return Explorer(bound(template), tell, button=("Move to the best levels", best))
 
 
-def _sentence(state: _State, names: Mapping[str, Sequence[str]]) -> str:
-    removed, n, classes, k = state.measured(state.levels)
-    words = ", ".join(f"{name}: {shortened(names[name][level])}" for name, level in state.levels.items())
-    verdict = "within" if _within(removed, state.limit, n) else "over"
-    return (
-        f"<b>{removed:,}</b> of {n:,} records (<b>{percent(removed / n)}</b>) must be removed with "
-        f"{escape(words)}: {verdict} the limit of {_per_cent(state.limit):g}%. "
-        f"{'There are' if classes > 1 else 'There is'} {classes:,} class{'es' * (classes > 1)} of "
-        f"{n / classes:,.1f} records on average; the smallest has {k:,} record{'s' * (k > 1)}."
-    )
-
-
 def _table(state: _State, names: Mapping[str, Sequence[str]]) -> str:
     """The chosen node, and its neighbours one level up."""
-    beside = {"as chosen": state.levels}
-    for name, level in state.levels.items():
+    chosen = state.levels or {}
+    beside = {"as chosen": chosen}
+    for name, level in chosen.items():
         if level + 1 < len(names[name]):
-            beside[f"{name}: {shortened(names[name][level + 1])}"] = state.levels | {name: level + 1}
+            beside[f"{name}: {shortened(names[name][level + 1])}"] = chosen | {name: level + 1}
     rows = []
     for words, levels in beside.items():
         removed, n, classes, k = state.measured(levels)
@@ -259,7 +248,7 @@ class _State:
         if not 0 <= limit <= 1:
             raise OptionError(f"suppression_limit must be a share from 0 to 1, not {limit!r}")
         tops = grid.loc[:, : _GRID[0]].iloc[:, :-1].max()
-        names = {name: _named(name, int(top), level_names) for name, top in tops.items()}
+        names = {str(name): _named(str(name), int(top), level_names) for name, top in tops.items()}
         for name, level in (chosen or {}).items():
             if name not in names or level not in range(len(names[name])):
                 raise OptionError(f"the grid has no level {level!r} of {shortened(str(name))}")
@@ -299,7 +288,8 @@ class _State:
         if len(rows) != 1:
             raise OptionError(f"the grid has {len(rows)} nodes of the chosen levels, not one: make it with level_grid")
         removed = int(_removed_at(rows, self.k).iloc[0])
-        return removed, *(int(rows[column].iloc[0]) for column in ("n", "n_classes", "k_achieved"))
+        n, classes, k = (int(rows[column].iloc[0]) for column in ("n", "n_classes", "k_achieved"))
+        return removed, n, classes, k
 
 
 def _removed_at(grid: pd.DataFrame, k_required: int) -> pd.Series:
@@ -390,14 +380,16 @@ def _compact(state: _State) -> list[dict]:
 
 def _marks(state: _State, x: alt.X, y: alt.Y) -> alt.Chart:
     yes, no = _VERDICTS
-    told = {f"level_of_{i}": f"{json.dumps(words)}[datum.levels[{i}]]" for i, words in enumerate(state.names.values())}
+    level_words = {
+        f"level_of_{i}": f"{json.dumps(words)}[datum.levels[{i}]]" for i, words in enumerate(state.names.values())
+    }
     marks = (
         alt.Chart()
         .transform_calculate(removed=_REMOVED.format("datum"))
         .transform_calculate(
             share="datum.removed / records",
             verdict=f"{_WITHIN.format('datum.removed')} ? '{yes}' : '{no}'",
-            **told,
+            **level_words,
         )
     )
     return marks.mark_point(filled=True, size=42, opacity=0.85).encode(

@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 from html import escape
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from kanon_lab.errors import OptionError
 from kanon_lab.files import kept_text
 from kanon_lab.loading import load_jsonschema
-from kanon_lab.show.style import DARK
+from kanon_lab.show.colors import DARK
 from kanon_lab.terms import texts
 
 if TYPE_CHECKING:
@@ -164,16 +164,11 @@ def script() -> str:
     draw = _text("draw.js")
     bundle = kept_text(  # making it takes more than a second
         lambda: vl_convert.javascript_bundle(draw, vl_version=_VEGALITE_VERSION),
-        *("figures", vl_convert.__version__, _VEGALITE_VERSION, draw),
+        *("figures", vl_convert.__version__, _VEGALITE_VERSION, draw),  # type: ignore[attr-defined]
     )
     # A function of its own: the bundle's short names would clash with those of other scripts in the page. (A module
     # would do it too, but a browser does not load one from a file.)
     return f"((console) => {{\n{bundle}\n}})({_CONSOLE});\n"
-
-
-def list_script(language: str = "en") -> str:
-    """JavaScript that fills every `Listing` of a page."""
-    return _text("list.js").replace("__WORDS__", embedded_json(texts(WORDS, language)))
 
 
 def style() -> str:
@@ -244,77 +239,7 @@ def _texts_of(column: pandas.Series) -> tuple[list[str], str]:
         decimals = next((d for d in range(_DECIMALS) if all(abs(round(v, d) - v) < 1e-9 for v in known)), _DECIMALS)
         texts = [None if value is None else f"{value:z,.{decimals}f}" for value in cells]
     else:
-        texts = ["" if value is None else str(value) for value in cells]
-        longest = max(map(len, texts), default=0)
-        return texts, "text short" if longest <= _SHORT else "text long" if longest > _LONG else "text"
+        words = ["" if value is None else str(value) for value in cells]
+        longest = max((len(text) for text in words), default=0)
+        return words, "text short" if longest <= _SHORT else "text long" if longest > _LONG else "text"
     return ["" if text is None else text.replace("-", "\N{MINUS SIGN}") for text in texts], "number"
-
-
-@dataclass(frozen=True)
-class Listing:
-    """Rows that a page filters by the values of some columns, and by words; its address keeps what was chosen.
-
-    A link to the page with ``#source=aepd&kind=copied&q=age`` shows what meets these; ``q`` are words to be found.
-
-    Attributes
-    ----------
-    frame : pandas.DataFrame
-        All rows, in the order in which they are shown; every value as text.
-    columns : mapping of str to list of str
-        Heading of each column that is shown, and the columns of `frame` that stand in it, one below the other.
-    filters : sequence of str
-        Columns of `frame` that can be chosen by.
-    label : str
-        The name of the table, for screen readers.
-    rows : str
-        What the rows are, in the plural: ``figures``.
-    fallback : pandas.DataFrame
-        What a reader without JavaScript sees.
-    links, codes : mapping of str to str
-        Columns of `frame` that are shown as a link, or as code: the address or the code, with ``{}`` for the value.
-    words : mapping of str to str
-        What stands in place of a value, with ``{}`` for it.
-    """
-
-    frame: pandas.DataFrame
-    columns: Mapping[str, Sequence[str]]
-    filters: Sequence[str]
-    label: str
-    rows: str
-    fallback: pandas.DataFrame
-    links: Mapping[str, str] = field(default_factory=dict)
-    codes: Mapping[str, str] = field(default_factory=dict)
-    words: Mapping[str, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        shown = {part for parts in self.columns.values() for part in parts}
-        missing = sorted({*shown, *self.filters} - set(self.frame.columns))
-        if missing:
-            raise OptionError(f"a listing has no column {missing[0]!r}; there are {', '.join(self.frame.columns)}")
-
-    def html(self) -> str:
-        """The element that `kanon_lab.show.page.list_script` fills."""
-        shown = dict.fromkeys([*self.filters, *(part for parts in self.columns.values() for part in parts)])
-        data = {
-            "label": self.label,
-            "rows": self.rows,
-            "filters": list(self.filters),
-            "columns": [[heading, list(parts)] for heading, parts in self.columns.items()],
-            "links": dict(self.links),
-            "codes": dict(self.codes),
-            "words": dict(self.words),
-            "values": {name: _packed(self.frame[name]) for name in shown},
-        }
-        fallback = scrolling_table(self.fallback, f"{self.label}, counted")
-        return (
-            '<div class="kanon-list">\n'
-            f'<script type="application/json" class="kanon-rows">{embedded_json(data)}</script>\n'
-            f"<noscript><p>{texts(WORDS, 'en')['list_script'].format(rows=escape(self.rows))}</p>\n"
-            f"{fallback}</noscript>\n</div>"
-        )
-
-
-def _packed(column: pandas.Series) -> dict[str, Any]:
-    """The values of a column, each different one once, and which of them every row has."""
-    places, different = column.astype(str).factorize()
-    return {"of": different.tolist(), "at": places.tolist()}

@@ -15,9 +15,9 @@ import pytest
 from cases import in_one_test
 from nbformat.v4 import new_code_cell, new_notebook
 
+from kanon_book.pages.listing import Listing
 from kanon_lab.errors import DataError, OptionError, StorageError
 from kanon_lab.notebooks import NotebookError, check_parameters, find_notebooks, record, recorded, run_notebook, running
-from kanon_lab.show import Listing
 
 NOTEBOOKS = find_notebooks()
 KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
@@ -28,6 +28,7 @@ RECORDS = """
 import numpy as np
 import pandas as pd
 import altair as alt
+from kanon_book.pages.listing import Listing
 from kanon_lab import page
 from kanon_lab.notebooks import record
 
@@ -41,7 +42,7 @@ record("frame", frame, caption="Persons by place")
 chart = alt.Chart(frame).mark_bar().encode(x="place", y="persons")
 record("figure", page.figure(chart, table=frame, alt="Two bars </script> & one 'name'"))
 listed = frame.astype(str)
-record("list", page.Listing(listed, {"Place": ["place"]}, ["alone"], label="All", rows="places", fallback=listed))
+record("list", Listing(listed, {"Place": ["place"]}, ["alone"], label="All", rows="places", fallback=listed))
 """
 
 

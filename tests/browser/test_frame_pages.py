@@ -7,9 +7,10 @@ import threading
 
 import pytest
 import small_course
+import yaml
 from browsing import ROOT
 
-from kanon_book.pages.edition import ADDRESS, MOVED
+from kanon_book.pages.edition import ADDRESS
 
 pytestmark = pytest.mark.browser
 
@@ -93,10 +94,12 @@ def test_the_map_leads_to_every_chapter_of_the_side_bar(book, visit):
     assert page.locator(".kanon-edition").text_content().startswith("Version ")
 
 
-@pytest.mark.parametrize("old", MOVED)
-def test_old_addresses_lead_to_new_ones(book, visit, old):
-    visit.page.goto(f"{book}/{old}.html#exercises")
-    visit.page.wait_for_url(f"**/{MOVED[old]}.html#exercises", timeout=5_000)
+@pytest.mark.parametrize("folder", ["", "es/"])
+def test_old_addresses_lead_to_new_ones_and_keep_the_section(book, visit, folder):
+    redirects = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["sphinx"]["config"]["redirects"]
+    for old, new in redirects.items():
+        visit.page.goto(f"{book}/{folder}{old}.html#exercises")
+        visit.page.wait_for_url(f"**/{folder}book/{new}#exercises", timeout=5_000)
     assert visit.errors == []
 
 

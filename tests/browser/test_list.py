@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from browsing import HTML
 
-from kanon_lab.show import Listing
-from kanon_lab.show.page import list_script, style
+from kanon_book.pages.listing import Listing, script
+from kanon_lab.show.page import style
 
 pytestmark = pytest.mark.browser
 
@@ -48,7 +48,7 @@ def list_page(tmp_path_factory):
     head = f"<!DOCTYPE html><html lang='en'><head><meta charset='utf-8'><title>List</title><style>{style()}</style>"
     path.write_text(f"{head}</head><body><main><h1>List</h1>{listing.html()}</main>", "utf-8")
     with path.open("a", encoding="utf-8") as page:
-        page.write(f"<script>{list_script()}</script></body></html>")
+        page.write(f"<script>{script()}</script></body></html>")
     return path.as_uri()
 
 

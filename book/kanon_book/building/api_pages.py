@@ -23,8 +23,10 @@ FOLDER = "book/api"
 def rooms(toc: Path = TOC) -> list[str]:
     """The rooms that have a page, in the order of the table of contents."""
     parts = yaml.safe_load(toc.read_text("utf-8"))["parts"]
-    sections = [each for part in parts for chapter in part["chapters"] for each in chapter.get("sections", ())]
-    return [each["file"].removeprefix(f"{FOLDER}/") for each in sections if each["file"].startswith(f"{FOLDER}/")]
+    sections = [section for part in parts for chapter in part["chapters"] for section in chapter.get("sections", ())]
+    return [
+        section["file"].removeprefix(f"{FOLDER}/") for section in sections if section["file"].startswith(f"{FOLDER}/")
+    ]
 
 
 def write_pages(folder: Path) -> None:
@@ -45,12 +47,12 @@ def page(room: str) -> str:
     """The page of a room: what it is for, a table of its names, then each with its docstring."""
     module = module_of(room)
     names = {name: getattr(module, name) for name in public_names(room)}
-    classes = [name for name, each in names.items() if inspect.isclass(each)]
-    functions = [name for name, each in names.items() if callable(each) and name not in classes]
+    classes = [name for name, value in names.items() if inspect.isclass(value)]
+    functions = [name for name, value in names.items() if callable(value) and name not in classes]
     constants = [name for name in names if name not in functions + classes]
-    told = [*_lines(module, names), "", ".. autosummary::", "   :nosignatures:", ""]
-    told += [f"   {name}" for name in functions + classes]
-    parts = [f"# {module.__name__}", _block(told)]
+    lines = [*_lines(module, names), "", ".. autosummary::", "   :nosignatures:", ""]
+    lines += [f"   {name}" for name in functions + classes]
+    parts = [f"# {module.__name__}", _block(lines)]
     for title, which in (("Functions", functions), ("Classes", classes)):
         if which:
             entries = [line for name in which for line in _entry(name, names[name])]
@@ -66,14 +68,14 @@ def public_names(room: str) -> list[str]:
     module = module_of(room)
     if hasattr(module, "__all__"):
         return module.__all__
-    own = {name: each for name, each in vars(module).items() if getattr(each, "__module__", "") == module.__name__}
-    return sorted(name for name, each in own.items() if not name.startswith("_") and inspect.isclass(each))
+    own = {name: value for name, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__}
+    return sorted(name for name, value in own.items() if not name.startswith("_") and inspect.isclass(value))
 
 
-def _entry(name: str, each: object) -> list[str]:
-    if not inspect.isclass(each):
+def _entry(name: str, value: object) -> list[str]:
+    if not inspect.isclass(value):
         return [f".. autofunction:: {name}", ""]
-    kind = "autoexception" if issubclass(each, Exception) else "autoclass"
+    kind = "autoexception" if issubclass(value, Exception) else "autoclass"
     return [f".. {kind}:: {name}", "   :members:", ""]
 
 
@@ -87,8 +89,8 @@ def _lines(module: ModuleType, names: Mapping[str, object]) -> list[str]:
 
 def _told(value: object) -> str:
     """A constant: its value where that is short, else its names."""
-    if isinstance(value, (Mapping, tuple, list, set, frozenset)) and all(isinstance(each, str) for each in value):
-        return ", ".join(f"``{each}``" for each in value)
+    if isinstance(value, (Mapping, tuple, list, set, frozenset)) and all(isinstance(item, str) for item in value):
+        return ", ".join(f"``{item}``" for item in value)
     return f"``{value!r}``"
 
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,22 +50,17 @@ class Book:
         config.kanon_looks = digest(path for path in packages if path.suffix in _LOOKS)
         spanish = config.language == LANGUAGE
         config.kanon_executed = str(SPANISH / "notebooks" if spanish else places.EXECUTED)
-        if spanish:
-            return
-        try:
-            run_notebooks()
-            write_pages(places.CHAPTERS / "api")
-            if app.builder_name == "html":
-                prepare(SPANISH)
-        except KanonLabError as error:
-            raise ExtensionError(str(error)) from None
-        except OSError as error:
-            raise ExtensionError(f"{first_reason(error)}; free space, or mend the permissions of _build") from None
+        if not spanish:
+            with one_line():
+                run_notebooks()
+                write_pages(places.CHAPTERS / "api")
 
     def begin_other(self, app: Sphinx) -> None:
         """Let another process make the Spanish edition."""
         if app.config.language == LANGUAGE or app.builder.name != "html":
             return
+        with one_line():
+            prepare(SPANISH)
         paths = {"config": SPANISH / "_config.yml", "toc": SPANISH / "_toc.yml", "path-output": SPANISH}
         options = [part for name, path in paths.items() for part in (f"--{name}", str(path))]
         if app.warningiserror:
@@ -85,6 +82,17 @@ class Book:
         shutil.rmtree(html / LANGUAGE, ignore_errors=True)
         shutil.copytree(SPANISH / "_build" / "html", html / LANGUAGE)
         lighten(html)
+
+
+@contextmanager
+def one_line() -> Iterator[None]:
+    """Say in one line what stops the build."""
+    try:
+        yield
+    except KanonLabError as error:
+        raise ExtensionError(str(error)) from None
+    except OSError as error:
+        raise ExtensionError(f"{first_reason(error)}; free space, or mend the permissions of _build") from None
 
 
 def read(app: Sphinx, name: str, source: list[str]) -> None:

@@ -73,9 +73,9 @@ def contents(printed: bool) -> dict[str, Path]:
     for language in EDITIONS:
         if printed and (paper := BUILD / f"kanon-lab-{language}.pdf").exists():
             files[paper.name] = paper
-    made = sorted((HTML / "exercises").glob("*.ipynb"))
-    files |= {f"{EXERCISES}/{path.name}": path for path in made}
-    if made:
+    workbooks = sorted((HTML / "exercises").glob("*.ipynb"))
+    files |= {f"{EXERCISES}/{path.name}": path for path in workbooks}
+    if workbooks:
         files[f"{EXERCISES}/{PROJECT}"] = ROOT / "book" / START
     return files | {"packages/constraints.txt": ROOT / "constraints.txt"}
 
@@ -94,8 +94,8 @@ def wheels(folder: Path, all_packages: bool) -> dict[str, Path]:
 def run(command: list[str | Path]) -> None:
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
-        said = done.stderr.strip().splitlines() or ["pip failed"]
-        raise KanonLabError(f"the wheels were not made: {said[-1]}")
+        complaint = done.stderr.strip().splitlines() or ["pip failed"]
+        raise KanonLabError(f"the wheels were not made: {complaint[-1]}")
 
 
 def readme(files: dict[str, Path]) -> str:

@@ -53,8 +53,8 @@ def read_catalogue(name: str) -> Any:
 
 def translation(name: str, message: str) -> str | None:
     """What a catalogue has for a message; None where it has nothing, or nothing that can be relied on."""
-    found = read_catalogue(name).get(message)
-    return found.string if found and found.string and not found.fuzzy else None
+    entry = read_catalogue(name).get(message)
+    return entry.string if entry and entry.string and not entry.fuzzy else None
 
 
 def words() -> Words:
@@ -97,10 +97,10 @@ def _write_if_new(path: Path, text: str) -> None:
         path.write_text(text, "utf-8")
 
 
-def _configure(config: dict[str, Any], said: Words, locale: Path) -> None:
+def _configure(config: dict[str, Any], words: Words, locale: Path) -> None:
     """The configuration in Spanish, in place."""
     sphinx = config["sphinx"]["config"]
-    config["title"] = said.say(config["title"])
+    config["title"] = words.say(config["title"])
     authors = texts("page", LANGUAGE)["print_authors"]
     config["author"] = authors[0].lower() + authors[1:]  # the theme puts a word before them
     sphinx |= {
@@ -108,13 +108,13 @@ def _configure(config: dict[str, Any], said: Words, locale: Path) -> None:
         "locale_dirs": [str(locale)],
         "gettext_compact": False,
         "translation_progress_classes": "untranslated",
-        "togglebutton_hint": said.say(sphinx["togglebutton_hint"]),
-        "togglebutton_hint_hide": said.say(sphinx["togglebutton_hint_hide"]),
+        "togglebutton_hint": words.say(sphinx["togglebutton_hint"]),
+        "togglebutton_hint_hide": words.say(sphinx["togglebutton_hint_hide"]),
     }
     options = sphinx["html_theme_options"]
     options |= {
-        "search_bar_text": said.say(options["search_bar_text"]),
-        "extra_footer": said.html(options["extra_footer"]),
+        "search_bar_text": words.say(options["search_bar_text"]),
+        "extra_footer": words.html(options["extra_footer"]),
     }
 
 
@@ -154,11 +154,11 @@ def _tidied() -> int:
     for path in paths:
         with path.open("rb") as file:
             read[path] = read_po(file, locale=LANGUAGE, abort_invalid=True)
-    known = {m.id: m.string for each in read.values() for m in each if m.id and m.string and not m.fuzzy}
+    known = {m.id: m.string for messages in read.values() for m in messages if m.id and m.string and not m.fuzzy}
     missing = 0
-    for path, found in read.items():
+    for path, messages in read.items():
         tidy = Catalog(locale=LANGUAGE, fuzzy=False, header_comment="# The book in Spanish.")
-        for message in found:
+        for message in messages:
             if message.id:
                 string = message.string if message.string and not message.fuzzy else known.get(message.id, "")
                 tidy.add(message.id, string, auto_comments=message.auto_comments)

@@ -48,9 +48,9 @@ def share(html: Path, other: Path) -> None:
         here = page.parent.relative_to(other).as_posix()
         up = os.path.relpath(html, page.parent)
 
-        def named(found: re.Match[str], here: str = here, up: str = up) -> str:
-            path = posixpath.normpath(posixpath.join(here, found[2]))
-            return f"{found[1]}{Path(up).as_posix()}/{path}" if path in same else found[0]
+        def named(match: re.Match[str], here: str = here, up: str = up) -> str:
+            path = posixpath.normpath(posixpath.join(here, match[2]))
+            return f"{match[1]}{Path(up).as_posix()}/{path}" if path in same else match[0]
 
         page.write_text(_ADDRESS.sub(named, page.read_text("utf-8")), "utf-8")
     remove(*(other / path for path in same))
@@ -58,10 +58,10 @@ def share(html: Path, other: Path) -> None:
 
 def say_in(language: str, html: Path) -> None:
     """Translate what the theme and Sphinx say in no catalogue of theirs: names of buttons, links and bars."""
-    said = {row["en"]: row[language] for row in wordings("theme").values()}
+    translations = {row["en"]: row[language] for row in wordings("theme").values()}
     for page in html.rglob("*.html"):
         text = page.read_text("utf-8")
-        for english, own in said.items():
+        for english, own in translations.items():
             text = text.replace(english, own)
         page.write_text(text, "utf-8")
 

@@ -27,13 +27,16 @@ def run_notebooks() -> None:
     noted them. A run that fails or is interrupted writes none.
     """
     notebooks = find_notebooks()
-    _remove_others(EXECUTED, {f"{name}.ipynb" for name in notebooks})
+    EXECUTED.mkdir(parents=True, exist_ok=True)
+    # Executed notebooks whose source is gone, and remains of runs that failed.
+    for path in {*EXECUTED.iterdir()} - {EXECUTED / f"{name}.ipynb" for name in notebooks}:
+        path.unlink() if path.is_file() else shutil.rmtree(path)
     old = {name: path for name, path in notebooks.items() if not is_stamped(name, path)}
     if not old:
         return
     print(f"{len(old)} of {len(notebooks)} notebooks are run", flush=True)
     # Those that take longest begin; where that is not known yet, those with most in them.
-    order = sorted(old, key=lambda name: (_seconds(name), old[name].stat().st_size), reverse=True)
+    order = sorted(old, key=lambda name: (_read_stamp(name).get("seconds", 0), old[name].stat().st_size), reverse=True)
     pool = ProcessPoolExecutor(_WORKERS, multiprocessing.get_context("spawn"))
     runs = {pool.submit(run_traced, name, old[name]): name for name in order}
     try:
@@ -84,15 +87,3 @@ def _read_stamp(name: str) -> dict:
         return json.loads((STAMPS / f"{name}.json").read_text("utf-8"))
     except (OSError, ValueError):
         return {}
-
-
-def _seconds(name: str) -> float:
-    return _read_stamp(name).get("seconds", 0)
-
-
-def _remove_others(folder: Path, keep: set[str]) -> None:
-    """Delete executed notebooks whose source is gone, and remains of runs that failed."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for path in folder.iterdir():
-        if path.name not in keep:
-            path.unlink() if path.is_file() else shutil.rmtree(path)

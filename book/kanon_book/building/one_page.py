@@ -35,19 +35,19 @@ class Edition:
         first = self._read("preface")
         self.title = first.select_one("article h1").get_text().rstrip("#")
         self.footer = [
-            " ".join(each.get_text().split())
-            for each in first.select("footer.bd-footer-content p:not(.component-author)")
+            " ".join(paragraph.get_text().split())
+            for paragraph in first.select("footer.bd-footer-content p:not(.component-author)")
         ]
         self.parts: list[tuple[str, list[str]]] = [("", [])]
-        for each in first.select("nav.bd-docs-nav p.caption, nav.bd-docs-nav li.toctree-l1 > a"):
-            name = Path(urlparse(each["href"]).path).stem if each.name == "a" else ""
-            name = name or ("preface" if each.name == "a" else "")
-            if each.name == "p":
-                self.parts.append((each.get_text(strip=True), []))
+        for entry in first.select("nav.bd-docs-nav p.caption, nav.bd-docs-nav li.toctree-l1 > a"):
+            name = Path(urlparse(entry["href"]).path).stem if entry.name == "a" else ""
+            name = name or ("preface" if entry.name == "a" else "")
+            if entry.name == "p":
+                self.parts.append((entry.get_text(strip=True), []))
             elif name not in LEFT_OUT and (not only or name in only):
                 self.parts[-1][1].append(name)
         self.parts = [part for part in self.parts if part[1]]
-        self.numbers = {each.name: each.number for each in chapters(TOC)}
+        self.numbers = {chapter.name: chapter.number for chapter in chapters(TOC)}
         self.inside = {name for _, names in self.parts for name in names}
         self.head: dict[str, Tag] = {}
         self.answers: list[tuple[str, list[Tag]]] = []
@@ -88,10 +88,10 @@ class Edition:
         )
 
     def tag(self, name: str, text: str = "", **attributes: str) -> Tag:
-        made = self.soup.new_tag(name, attrs={key.rstrip("_"): value for key, value in attributes.items()})
+        element = self.soup.new_tag(name, attrs={key.rstrip("_"): value for key, value in attributes.items()})
         if text:
-            made.string = text
-        return made
+            element.string = text
+        return element
 
     def article(self, name: str) -> Tag:
         """The text of a page, its headings one level lower, as paper has it."""
@@ -100,22 +100,22 @@ class Edition:
         article = page.select_one("article.bd-article")
         article.attrs = {"class": "print-chapter", "id": name, "style": f"page: {name}"}
         article.h1["data-title"] = article.h1.get_text().rstrip("#")
-        for each in article.select(".headerlink, .prev-next-area, details.kanon-data, .kanon-progress, .kanon-bar"):
-            each.decompose()
+        for extra in article.select(".headerlink, .prev-next-area, details.kanon-data, .kanon-progress, .kanon-bar"):
+            extra.decompose()
         for line in article.select(".kanon-line p:last-of-type"):
             line.decompose()
-        for each in article.select(".kanon-figure"):
-            each.noscript.decompose()
-            if '"bind":' in each.select_one(".kanon-spec").string:
+        for extra in article.select(".kanon-figure"):
+            extra.noscript.decompose()
+            if '"bind":' in extra.select_one(".kanon-spec").string:
                 note = self.words["print_live"].format(page=self.place(name))
-                each.append(self.tag("figcaption", note, class_="print-live"))
-        for each in article.select(".math"):
-            each.attrs |= {"role": "img", "aria-label": each.get_text().strip("\\()[] \n")}
-        for each in article.select("code .pre"):
-            each.unwrap()
-        for each in article.select(".kanon-list noscript"):
-            each.p.string = self.words["print_list"].format(page=self.place(name))
-            each.unwrap()
+                extra.append(self.tag("figcaption", note, class_="print-live"))
+        for extra in article.select(".math"):
+            extra.attrs |= {"role": "img", "aria-label": extra.get_text().strip("\\()[] \n")}
+        for extra in article.select("code .pre"):
+            extra.unwrap()
+        for extra in article.select(".kanon-list noscript"):
+            extra.p.string = self.words["print_list"].format(page=self.place(name))
+            extra.unwrap()
         for level in range(5, 0, -1):
             for heading in article.find_all(f"h{level}"):
                 heading.name = f"h{level + 1}"
@@ -128,37 +128,37 @@ class Edition:
     def take_shared(self, page: BeautifulSoup, name: str) -> None:
         """Keep what draws charts and sets formulas, once for all pages."""
         address = (self.folder / "book" / f"{name}.html").as_uri()
-        for each in page.select("link[rel=stylesheet], script"):
-            where = "href" if each.name == "link" else "src"
-            if SHARED.search(each.get(where, "")):
-                each[where] = urldefrag(urljoin(address, each[where]))[0].partition("?")[0]
-                self.head.setdefault(each[where], each)
-            elif (each.string or "").startswith("window.MathJax"):
-                self.head = {"": each} | self.head
-        for each in page.select("article img"):
-            each["src"] = urljoin(address, each["src"])
+        for asset in page.select("link[rel=stylesheet], script"):
+            where = "href" if asset.name == "link" else "src"
+            if SHARED.search(asset.get(where, "")):
+                asset[where] = urldefrag(urljoin(address, asset[where]))[0].partition("?")[0]
+                self.head.setdefault(asset[where], asset)
+            elif (asset.string or "").startswith("window.MathJax"):
+                self.head = {"": asset} | self.head
+        for asset in page.select("article img"):
+            asset["src"] = urljoin(address, asset["src"])
 
     def own_names(self, article: Tag, name: str) -> None:
         """Make anchors those of the whole book; a link to what is not in it is its text."""
-        for each in article.select("[id]"):
-            if each is not article:
-                each["id"] = f"{name}--{each['id']}"
-        told = set()
-        for each in article.select("a[href]"):
-            address, anchor = urldefrag(each["href"])
+        for named in article.select("[id]"):
+            if named is not article:
+                named["id"] = f"{name}--{named['id']}"
+        anchors = set()
+        for named in article.select("a[href]"):
+            address, anchor = urldefrag(named["href"])
             if urlparse(address).scheme:
                 continue
             path = Path(address)
             there = path.stem if address else name
             if there not in self.inside or path.parent.name in ("notebooks", "api", "exercises"):
-                each.name = "span"
-                del each["href"]
+                named.name = "span"
+                del named["href"]
                 continue
-            each["href"] = f"#{there}--{anchor}" if anchor else f"#{there}"
-            to_chapter = each.select_one("span.doc, span.std-ref") and not each.find_parent(class_="kanon-line")
-            if to_chapter and there != name and each["href"] not in told:
-                told.add(each["href"])
-                each.insert_after(*self.page_number(each["href"], " (", ")"))
+            named["href"] = f"#{there}--{anchor}" if anchor else f"#{there}"
+            to_chapter = named.select_one("span.doc, span.std-ref") and not named.find_parent(class_="kanon-line")
+            if to_chapter and there != name and named["href"] not in anchors:
+                anchors.add(named["href"])
+                named.insert_after(*self.page_number(named["href"], " (", ")"))
 
     def page_number(self, href: str, before: str = "", after: str = "") -> tuple[str, Tag, str]:
         number = self.tag("span", "000", data_page=href[1:])
@@ -167,13 +167,13 @@ class Edition:
 
     def take_answers(self, article: Tag, name: str) -> None:
         """Move what answers a question to the end of the book, and say there and here where the other stands."""
-        found = []
+        notes = []
         for form in article.select(".kanon-exercise"):
             hints, solution = form.select(".kanon-hint"), form.select_one(".kanon-solution").extract()
             key = form["id"].removeprefix(f"{name}--").partition("-")[2]
             form.name, form.attrs = "div", {"class": form["class"], "id": form["id"]}
-            for each in [*hints, *form.select(".kanon-actions, .kanon-said")]:
-                each.extract()
+            for control in [*hints, *form.select(".kanon-actions, .kanon-said")]:
+                control.extract()
             form.fieldset.append(self.tag("p", class_="print-where"))
             form.fieldset.find_all("p")[-1].extend(self.link(f"answer-{key}", self.words["print_answer"]))
             if form["id"].startswith(f"{name}--review-"):
@@ -183,7 +183,7 @@ class Edition:
             for depth in title.select(".kanon-depth"):
                 depth.decompose()
             title.extend([" ", *self.link(form["id"], self.words["print_asked"])])
-            found.append(self.opened(title, *hints, solution))
+            notes.append(self.opened(title, *hints, solution))
         for number, box in enumerate(article.select(".dropdown.admonition")):
             heading = box.select_one(".admonition-title")
             if name != PROJECT and not heading.get_text().strip().endswith("?"):
@@ -196,9 +196,9 @@ class Edition:
             box.replace_with(here)
             title = self.tag("h4", heading.extract().get_text(), id=f"answer-{key}")
             title.extend([" ", *self.link(here["id"], self.words["print_asked"])])
-            found.append(self.opened(title, box))
-        if found:
-            self.answers.append((article.h2["data-title"], found))
+            notes.append(self.opened(title, box))
+        if notes:
+            self.answers.append((article.h2["data-title"], notes))
 
     def link(self, anchor: str, words: str) -> list[Tag]:
         link = self.tag("a", href=f"#{anchor}", class_="print-where")
@@ -207,29 +207,29 @@ class Edition:
 
     def opened(self, title: Tag, *folded: Tag) -> Tag:
         """An answer under its title, unfolded; a summary becomes the beginning of a line."""
-        made = self.tag("section", class_="print-answer")
-        made.append(title)
-        for each in folded:
-            each.name = "div"
-            if each.summary and "kanon-solution" in each.get("class", []):
-                each.summary.decompose()
-            elif each.summary:
-                each.summary.name = "strong"
-            made.append(each)
-        return made
+        section = self.tag("section", class_="print-answer")
+        section.append(title)
+        for box in folded:
+            box.name = "div"
+            if box.summary and "kanon-solution" in box.get("class", []):
+                box.summary.decompose()
+            elif box.summary:
+                box.summary.name = "strong"
+            section.append(box)
+        return section
 
     def all_answers(self) -> Tag | None:
         if not self.answers:
             return None
-        made = self.tag("section", class_="print-chapter", id="answers", style="page: answers")
-        made.append(self.tag("h1", self.words["print_answers"], id="part-answers"))
-        for place, (title, found) in enumerate(self.answers):
-            made.append(self.tag("h3", title, id=f"answers-{place}"))
-            made.extend(found)
-        return made
+        section = self.tag("section", class_="print-chapter", id="answers", style="page: answers")
+        section.append(self.tag("h1", self.words["print_answers"], id="part-answers"))
+        for place, (title, answers) in enumerate(self.answers):
+            section.append(self.tag("h3", title, id=f"answers-{place}"))
+            section.extend(answers)
+        return section
 
     def title_page(self) -> str:
-        lines = "".join(f"<p>{each}</p>" for each in self.footer if each)
+        lines = "".join(f"<p>{line}</p>" for line in self.footer if line)
         subtitle, author = self.words["print_subtitle"], self.words["print_authors"]
         return (
             f'<section class="print-title"><p class="print-name">{self.title}</p>'
@@ -238,22 +238,22 @@ class Edition:
         )
 
     def contents(self, body: Tag) -> str:
-        made = self.tag("nav", class_="print-contents", id="contents")
-        made.append(self.tag("h1", self.words["print_contents"]))
+        section = self.tag("nav", class_="print-contents", id="contents")
+        section.append(self.tag("h1", self.words["print_contents"]))
         for heading in body.select("h1, h2, article h3"):
             anchor = heading.get("id") or heading.find_parent(id=True)["id"]
             link = self.tag("a", href=f"#{anchor}", class_=f"print-{heading.name}")
             link.append(self.tag("span", heading.get_text()))
             link.append(self.page_number(f"#{anchor}")[1])
-            made.append(link)
-        return str(made)
+            section.append(link)
+        return str(section)
 
 
 def font_file(path: str) -> str:
     """The address of a font of an installed package, which is not imported; none where it is not installed."""
     package, _, rest = path.partition("/")
-    found = find_spec(package)
-    return (Path(found.origin).parent / rest).as_uri() if found else ""
+    spec = find_spec(package)
+    return (Path(spec.origin).parent / rest).as_uri() if spec else ""
 
 
 def running_heads(name: str, left: str, right: str) -> str:

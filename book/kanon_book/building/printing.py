@@ -86,8 +86,8 @@ def chromium() -> str:
     """The path of Chromium, never one that playwright would download."""
     named = os.environ.get("CHROMIUM")
     for name in [named] if named else ["chromium", "chromium-browser", "google-chrome"]:
-        if found := shutil.which(name):
-            return found
+        if program := shutil.which(name):
+            return program
     raise KanonLabError("no Chromium here, which prints the book: install it, or name one in the variable CHROMIUM")
 
 
@@ -108,14 +108,14 @@ def print_pages(text: str, target: Path, browser: str, author: str) -> int:
             page.wait_for_function(DRAWN)
             if wide := page.evaluate(SETTLE):  # Chromium would make the whole book smaller
                 raise KanonLabError(f"something in {wide[0]} is wider than the paper: see print.css")
-            found: dict[str, tuple[int, float]] = {}
+            pages: dict[str, tuple[int, float]] = {}
             for final in (False, True, True):
-                listed = page.evaluate(NUMBER, {name: place[0] for name, place in found.items()})
+                listed = page.evaluate(NUMBER, {name: place[0] for name, place in pages.items()})
                 page.pdf(path=draft, prefer_css_page_size=True, print_background=True, tagged=final)
-                before, found = found, places(PdfReader(draft))
-                if found == before:
+                before, pages = pages, places(PdfReader(draft))
+                if pages == before:
                     break
-        count = add_outline(draft, [(depth, title, found[name]) for depth, title, name in listed], author)
+        count = add_outline(draft, [(depth, title, pages[name]) for depth, title, name in listed], author)
         draft.replace(target)
     except Error as error:
         raise KanonLabError(f"Chromium did not print the book: {str(error).splitlines()[0]}") from None
@@ -154,10 +154,10 @@ def add_outline(path: Path, entries: list[tuple[int, str, tuple[int, float]]], a
     title = DictionaryObject({NameObject("/DisplayDocTitle"): BooleanObject(True)})
     writer.root_object[NameObject("/ViewerPreferences")] = title
     writer.root_object[NameObject("/PageMode")] = NameObject("/UseOutlines")
-    made = path.with_suffix(".outlined")
-    with made.open("wb") as file:
+    outlined = path.with_suffix(".outlined")
+    with outlined.open("wb") as file:
         writer.write(file)
-    made.replace(path)
+    outlined.replace(path)
     return len(writer.pages)
 
 

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import json
 import re
-import textwrap
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from html import escape, unescape
 from itertools import count
 from typing import Any
 
 from kanon_lab.digits import WRITTEN, is_plain, local
 from kanon_lab.show.page import VEGALITE_MIME, embedded_json, table_label
+from kanon_lab.show.translate import translate_chart
 
-# Letters of a line that a telephone shows; Spanish words are wider.
-_TITLE, _SUBTITLE = 33, 46
 # What numbers what follows: a table, a section. Such a number is a name.
 _NAMES = re.compile(
     r"(?:Tablas?|Taula|Cuadros?|Figur[ae]s?|Bloques?|Tables?|[Ss]ections?|[Cc]hapters?|Exercises?|formula|CC BY) $"
@@ -32,19 +30,6 @@ _TABLE = re.compile(r"<table class=\"kanon-table\">.*?</table>", re.DOTALL)
 _LETTERS = re.compile(r"[^\W\d_]{2}|[^\W\d_] ")
 #: How charts write numbers in Spanish.
 LOCALE = {"decimal": ",", "thousands": ".", "grouping": [3], "percent": "\N{NO-BREAK SPACE}%", "currency": ["", ""]}
-# Keys of a chart's specification whose strings are read by people.
-_SAID = {"title", "subtitle", "text", "description", "labels"}
-# Keys whose strings are read by people and stand for themselves in expressions and scales too.
-_MEANT = {"domain", "sort", "options", "value", "values", "equal", "oneOf"}
-# Columns of data that say how something is drawn, or that only name it.
-_DRAWN = {"fill", "ink", "stroke", "shape", "weight", "align", "node", "state", "town", "baseline", "opacity"}
-# Values of a channel that are no words of its own.
-_PLACES = {"width", "height"}
-_EXPRESSIONS = {"calculate", "expr", "filter", "test", "labelExpr", "signal", "update", "init"}
-_LITERAL = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)\"""")
-# Before a text that is a name: of a member, as in datum['share'], of data, or of what is plucked of these.
-_NAMED = re.compile(r"(?:[\w)]\[|data\(|'\), )$")
-_FORMAT = re.compile(r"[,.~$+\d]*[a-z%]?")
 _HTML_TEXT = re.compile(
     r"(<(?:code|pre|style|math)\b.*?</(?:code|pre|style|math)>)|(?<=>)([^<>]+)(?=<)|(aria-label|title|alt)=\"([^\"]*)\"",
     re.DOTALL,
@@ -84,25 +69,26 @@ class Words:
         self.lookup = lookup
         self.met: dict[str, str] = {}
         self.place = ""
-        self._chosen: dict[str, str] = {}
         self._exact: dict[str, str] = {}
         self._forms: list[tuple[re.Pattern[str], str]] = []
-        for text, said in wordings:
+        for text, translation in wordings:
             if "{" not in text:
-                self._exact[text] = said
+                self._exact[text] = translation
             # What is little but what is put in would be found in every text.
             elif len(re.sub(r"\{\w*\}|\W", "", text)) >= _LEAST:
                 parts = re.split(r"\{(\w+)(?::[^}]*)?\}", text)
-                self._forms.append((re.compile(_form(parts), re.DOTALL), re.sub(r"\{(\w+):[^}]*\}", r"{\1}", said)))
+                self._forms.append(
+                    (re.compile(_form(parts), re.DOTALL), re.sub(r"\{(\w+):[^}]*\}", r"{\1}", translation))
+                )
 
     def known(self, text: str) -> str | None:
         """What the package itself says for a text in the other language."""
-        if (said := self._exact.get(text)) is not None:
-            return said
-        for form, said in self._forms:
-            if found := form.fullmatch(text):
-                parts = {name: self.known(part) or local(part) for name, part in found.groupdict().items()}
-                return said.format(**parts)
+        if (translation := self._exact.get(text)) is not None:
+            return translation
+        for form, translation in self._forms:
+            if match := form.fullmatch(text):
+                parts = {name: self.known(part) or local(part) for name, part in match.groupdict().items()}
+                return translation.format(**parts)
         return None
 
     def say(self, text: str) -> str:
@@ -111,37 +97,37 @@ class Words:
             return local(text)
         before, after = re.match(r"\s*", text)[0], re.search(r"\s*$", text)[0]
         text = " ".join(text.split())
-        if (said := self.known(text)) is not None:
-            return before + said + after
+        if (translation := self.known(text)) is not None:
+            return before + translation + after
         message = message_of(text)
         self.met.setdefault(message, self.place)
-        said = self.lookup(message)
-        if said is None:
+        translation = self.lookup(message)
+        if translation is None:
             return before + text + after
-        written = [each[0] if _is_name(text, each) else local(each[0]) for each in WRITTEN.finditer(text)]
-        return before + said.format(*written) + after
+        written = [number[0] if _is_name(text, number) else local(number[0]) for number in WRITTEN.finditer(text)]
+        return before + translation.format(*written) + after
 
     def html(self, text: str) -> str:
         """What a person reads of HTML: texts, names and data of lists; code stays."""
         kept: list[str] = []
 
-        def data(found: re.Match[str]) -> str:
-            value = json.loads(found[3])
-            value = self.listing(value) if found[2] == "kanon-rows" else self.chart(value)
-            kept.append(f"{found[1]}{embedded_json(value)}{found[4]}")
+        def data(match: re.Match[str]) -> str:
+            value = json.loads(match[3])
+            value = self.listing(value) if match[2] == "kanon-rows" else self.chart(value)
+            kept.append(f"{match[1]}{embedded_json(value)}{match[4]}")
             return f"<kept {len(kept) - 1}>"
 
-        def part(found: re.Match[str]) -> str:
-            if found[1]:
-                return found[1]
-            if found[3]:
-                return f'{found[3]}="{escape(self.say(unescape(found[4])))}"'
-            return escape(self.say(unescape(found[2])), quote=False) if found[2].strip() else found[0]
+        def part(match: re.Match[str]) -> str:
+            if match[1]:
+                return match[1]
+            if match[3]:
+                return f'{match[3]}="{escape(self.say(unescape(match[4])))}"'
+            return escape(self.say(unescape(match[2])), quote=False) if match[2].strip() else match[0]
 
-        def table(found: re.Match[str]) -> str:
-            heads = [head for _, head, _ in _CELL.findall(_ROW.search(found[0])[0])]
+        def table(match: re.Match[str]) -> str:
+            heads = [head for _, head, _ in _CELL.findall(_ROW.search(match[0])[0])]
             printed = {place for place, head in enumerate(heads) if _PRINTED.search(head)}
-            return _ROW.sub(lambda row: row_of(row, printed), found[0]) if printed else found[0]
+            return _ROW.sub(lambda row: row_of(row, printed), match[0]) if printed else match[0]
 
         def row_of(row: re.Match[str], printed: set[int]) -> str:
             cells = []
@@ -152,15 +138,15 @@ class Words:
                 cells.append(start + cell + end)
             return f"<tr>{''.join(cells)}</tr>"
 
-        said = _HTML_TEXT.sub(part, _TABLE.sub(table, _JSON.sub(data, text)))
-        return re.sub(r"<kept (\d+)>", lambda found: kept[int(found[1])], said)
+        translated = _HTML_TEXT.sub(part, _TABLE.sub(table, _JSON.sub(data, text)))
+        return re.sub(r"<kept (\d+)>", lambda match: kept[int(match[1])], translated)
 
     def listing(self, data: dict[str, Any]) -> dict[str, Any]:
         """A list that a page filters: what it is filtered by stays, for addresses, and is `said` where it is read."""
         fixed = {*data["codes"], *data["links"], *data["filters"]}
         values = {
-            name: each if name in fixed or _PRINTED.search(name) else {**each, "of": [*map(self.say, each["of"])]}
-            for name, each in data["values"].items()
+            name: value if name in fixed or _PRINTED.search(name) else {**value, "of": [*map(self.say, value["of"])]}
+            for name, value in data["values"].items()
         }
         read = [*data["filters"], *(text for name in data["filters"] for text in data["values"][name]["of"])]
         return {
@@ -175,94 +161,11 @@ class Words:
 
     def chart(self, spec: dict[str, Any]) -> dict[str, Any]:
         """A specification of Vega-Lite."""
-        fixed = _PLACES | {*_names(spec)}
-        self._chosen = {
-            each["name"]: json.dumps({name: self.say(name) for name in options}, ensure_ascii=False)
-            for each in spec.get("params", [])
-            if (options := fixed & {*map(str, each.get("bind", {}).get("options", []))})
-        }
-        said = self._chart(spec, "", False, fixed)
-        config = said.get("config", {})
+        translated = translate_chart(spec, self.say)
+        config = translated.get("config", {})
         # Spanish is longer: Vega would cut a title of a legend.
         legend = {**config.get("legend", {}), "titleLimit": 0, "labelLimit": 0}
-        return {**said, "config": {**config, "locale": {"number": LOCALE}, "legend": legend}}
-
-    def _chart(self, value: Any, key: str, data: bool, fixed: set[str]) -> Any:
-        if isinstance(value, dict):
-            inner = {name: self._part(each, name, data, fixed) for name, each in value.items()}
-            return self._legend(inner, fixed)
-        if isinstance(value, list):
-            if key in ("title", "subtitle", "text") and value and all(isinstance(each, str) for each in value):
-                return self._wrapped(value, _SUBTITLE if key == "subtitle" else _TITLE)
-            return [self._chart(each, key, data, fixed) for each in value]
-        if not isinstance(value, str):
-            return value
-        if key in _EXPRESSIONS:
-            return self._expression(value, fixed)
-        if data and key == "key":  # what was chosen in each control, between blanks
-            return " ".join(map(self._lines, value.split(" ")))
-        if data:
-            return value if key in _DRAWN or value in fixed else self._lines(value)
-        if key == "subtitle":
-            return self._wrapped([value], _SUBTITLE)
-        if key in _SAID:
-            return self._lines(value)
-        return self._lines(value) if key in _MEANT and value not in fixed else value
-
-    def _part(self, value: Any, name: str, data: bool, fixed: set[str]) -> Any:
-        if name == "bind" and isinstance(value, dict):
-            return self._bound(value, fixed)
-        if name == "labels" and isinstance(value, dict):  # of the places of sliders, by their name
-            return {slider: [self._lines(each) for each in texts] for slider, texts in value.items()}
-        rows = name == "values" and isinstance(value, list) and any(isinstance(each, dict) for each in value)
-        return self._chart(value, name, data or rows or name == "datasets", fixed)
-
-    def _legend(self, channel: dict[str, Any], fixed: set[str]) -> dict[str, Any]:
-        """A channel whose values are names of fields: they are said where they are read."""
-        domain = channel.get("scale", {}).get("domain") if isinstance(channel.get("scale"), dict) else None
-        named = [each for each in domain if isinstance(each, str) and each in fixed] if isinstance(domain, list) else []
-        if not named or channel.get("legend", {}) is None:
-            return channel
-        said = json.dumps({each: self.say(each) for each in named}, ensure_ascii=False)
-        return {**channel, "legend": {**channel.get("legend", {}), "labelExpr": f"{said}[datum.label] || datum.label"}}
-
-    def _bound(self, bind: dict[str, Any], fixed: set[str]) -> dict[str, Any]:
-        """A control: its name and what it offers are read, what it offers stands for itself too."""
-        made = {**bind, "name": self.say(bind["name"])} if "name" in bind else dict(bind)
-        if (offered := bind.get("labels", bind.get("options"))) is not None:
-            made["labels"] = [self.say(each) if isinstance(each, str) else str(each) for each in offered]
-        if "options" in bind:
-            made["options"] = [
-                self._lines(each) if isinstance(each, str) and each not in fixed else each for each in bind["options"]
-            ]
-        return made
-
-    def _lines(self, text: str) -> str:
-        """A text of lines, each by itself; labels in a drawing have no room for a blank before the sign of per cent."""
-        return "\n".join(self.say(line).replace("\N{NO-BREAK SPACE}%", "%") for line in text.split("\n"))
-
-    def _wrapped(self, lines: list[str], width: int) -> list[str]:
-        """A text that was cut in lines, cut anew as a telephone needs it."""
-        return textwrap.wrap(self.say(" ".join(lines)), width) or lines
-
-    def _expression(self, text: str, fixed: set[str]) -> str:
-        def literal(found: re.Match[str]) -> str:
-            said = found[1] if found[1] is not None else found[2]
-            if (
-                _NAMED.search(text[: found.start()])
-                or said in fixed
-                or _FORMAT.fullmatch(said)
-                or not _LETTERS.search(said)
-            ):
-                return found[0]
-            told = self._lines(said.replace("\\n", "\n").replace("\\'", "'"))
-            return json.dumps(told, ensure_ascii=False) if "'" in told else "'" + told.replace("\n", "\\n") + "'"
-
-        told = _LITERAL.sub(literal, text)
-        # What was chosen is the name of a field, and said where it is part of a sentence.
-        for name, words in self._chosen.items():
-            told = re.sub(rf"(?<=\+ ){name}(?= \+)", lambda _, name=name, words=words: f"({words})[{name}]", told)
-        return told
+        return {**translated, "config": {**config, "locale": {"number": LOCALE}, "legend": legend}}
 
     def notebook(self, notebook: dict[str, Any], name: str) -> dict[str, Any]:
         """An executed notebook; printed text and code stay."""
@@ -281,11 +184,11 @@ class Words:
                     elif mime.endswith("text/plain") and _is_text(entry, text):
                         data[mime] = self.say(text)
                         entry["said"] = True  # its numbers too
-                told = output.get("metadata", {}).get(VEGALITE_MIME, {})
-                if told.get("table"):
+                drawing = output.get("metadata", {}).get(VEGALITE_MIME, {})
+                if drawing.get("table"):
                     # Its name is the beginning of the description, which has just been translated.
                     label = escape(table_label(data[VEGALITE_MIME]["description"], "es"))
-                    told["table"] = self.html(_LABEL.sub("", told["table"], count=1)).replace(
+                    drawing["table"] = self.html(_LABEL.sub("", drawing["table"], count=1)).replace(
                         "<div ", f'<div aria-label="{label}" ', 1
                     )
         return notebook
@@ -298,20 +201,8 @@ def _is_text(entry: dict[str, Any], text: str) -> bool:
 
 def _form(parts: list[str]) -> str:
     """A regular expression for a wording that is cut at its names."""
-    found, names = "", set()
+    pattern, names = "", set()
     for place, part in enumerate(parts):
-        found += (rf"(?P={part})" if part in names else rf"(?P<{part}>.+?)") if place % 2 else re.escape(part)
+        pattern += (rf"(?P={part})" if part in names else rf"(?P<{part}>.+?)") if place % 2 else re.escape(part)
         names |= {part} if place % 2 else set()
-    return found
-
-
-def _names(spec: Any) -> Iterator[str]:
-    """Names of fields that a transformation makes values of: they must stay the same in both."""
-    if isinstance(spec, dict):
-        for name, each in spec.items():
-            if name == "fold":
-                yield from each
-            yield from _names(each)
-    elif isinstance(spec, list):
-        for each in spec:
-            yield from _names(each)
+    return pattern

@@ -50,55 +50,55 @@ def read(path: Path) -> BeautifulSoup:
 def found(page: BeautifulSoup, language: str) -> dict[str, Counter[str]]:
     """What a page carries that is the same in every language, by kind, each with how often it does; it is emptied."""
     article = page.select_one("article") or BeautifulSoup("", "html.parser")
-    made = {kind: Counter() for kind in KINDS}
+    counts = {kind: Counter() for kind in KINDS}
     for script in article.select("script[type='application/json']"):
-        made["charts"].update(numbers_of(json.loads(script.string)))
+        counts["charts"].update(numbers_of(json.loads(script.string)))
     for form in article.select("[data-exercise]"):
         task = json.loads(form["data-exercise"])
-        made["exercises"][
-            json.dumps({name: each for name, each in task.items() if name != "unit"}, sort_keys=True)
+        counts["exercises"][
+            json.dumps({name: part for name, part in task.items() if name != "unit"}, sort_keys=True)
         ] += 1
-    for each in article.select(_OWN):
-        each.extract()
-    for each in article.select("div.highlight, pre"):
-        made["code"][each.extract().get_text()] += 1
-    for each in article.select(".math"):
-        made["formulas"][_WORDS.sub("", each.extract().get_text())] += 1
-    for each in article.select("code:not(.download)"):
-        made["code"][each.extract().get_text()] += 1
-    for place, each in enumerate(article.select("table")):
-        for number, row in enumerate(each.extract().select("tr")):
+    for node in article.select(_OWN):
+        node.extract()
+    for node in article.select("div.highlight, pre"):
+        counts["code"][node.extract().get_text()] += 1
+    for node in article.select(".math"):
+        counts["formulas"][_WORDS.sub("", node.extract().get_text())] += 1
+    for node in article.select("code:not(.download)"):
+        counts["code"][node.extract().get_text()] += 1
+    for place, node in enumerate(article.select("table")):
+        for number, row in enumerate(node.extract().select("tr")):
             for cell in row.select("td, th"):
-                told = numbers(
+                texts = numbers(
                     cell.get_text(), language, strict=cell.name == "td" and "number" in cell.get("class", ())
                 )
-                made["cells"].update(f"{place} {number} {text}" for text in told)
-    for each in article.select(".pasted-text"):
-        text = each.extract().get_text()
-        made["inserted"].update(numbers(text, language, strict=bool(_ALONE.fullmatch(text))))
-    made["prose"].update(numbers(article.get_text(" "), language, strict=False))
-    return made
+                counts["cells"].update(f"{place} {number} {text}" for text in texts)
+    for node in article.select(".pasted-text"):
+        text = node.extract().get_text()
+        counts["inserted"].update(numbers(text, language, strict=bool(_ALONE.fullmatch(text))))
+    counts["prose"].update(numbers(article.get_text(" "), language, strict=False))
+    return counts
 
 
 def numbers(text: str, language: str, *, strict: bool) -> list[str]:
     """The numbers of a text as they are written in English; their digits alone where some may be names of tables."""
     if not strict:
-        return [re.sub(r"[.,]", "", each) for each in _ANY.findall(text)]
+        return [re.sub(r"[.,]", "", number) for number in _ANY.findall(text)]
     return _ANY.findall(text if language == "en" else text.translate(_SWAPPED))
 
 
 def numbers_of(value: Any, key: str = "") -> Iterator[str]:
     """Numbers of a specification or a list, each under the name that it has there; and those in its texts."""
     if isinstance(value, dict):
-        for name, each in value.items():
+        for name, member in value.items():
             if name not in ("locale", "labelExpr", "titleLimit", "labelLimit", "said"):
-                yield from numbers_of(each, name)
+                yield from numbers_of(member, name)
     elif isinstance(value, list):
         # The lines of a title are cut anew.
-        if key in ("title", "subtitle", "text") and all(isinstance(each, str) for each in value):
+        if key in ("title", "subtitle", "text") and all(isinstance(line, str) for line in value):
             value = [" ".join(value)]
-        for each in value:
-            yield from numbers_of(each, key)
+        for member in value:
+            yield from numbers_of(member, key)
     elif isinstance(value, bool | int | float):
         yield f"{key}={value!r}"
     elif isinstance(value, str):
@@ -125,8 +125,8 @@ def main() -> int:
         failed += bool(faults)
         for fault in faults:
             print(f"{name}: {fault}")
-    told = ", ".join(f"{total[kind]:,} {kind}" for kind in KINDS)
-    print(f"{seen} pages in both languages: {told}; {failed} pages differ")
+    totals = ", ".join(f"{total[kind]:,} {kind}" for kind in KINDS)
+    print(f"{seen} pages in both languages: {totals}; {failed} pages differ")
     return 1 if failed else 0
 
 

@@ -18,8 +18,8 @@ def _note_files() -> None:
             return
         noted.add(path)
         name = path[len(root) + 1 :]
-        if name.startswith((".", "_build")) or (event != "open" and os.access(f"{path}/__init__.py", os.F_OK)):
-            return  # whoever imports one module lists the folder of all: what is opened of it counts
+        if name.startswith((".", "_build")) or (event != "open" and name != "book/exercises"):
+            return  # of other folders what is opened counts: Python lists those that it looks for modules in
         if name.endswith(".pyc"):
             name = source_from_cache(path)[len(root) + 1 :]
         os.write(notes, f"{name}\n".encode())

@@ -4,7 +4,7 @@ from functools import partial
 
 import click
 
-from kanon_lab.cli.options import json_option, max_bytes_option
+from kanon_lab.cli.options import json_option
 from kanon_lab.cli.output import print_frame, show
 from kanon_lab.errors import OptionError
 
@@ -38,7 +38,6 @@ _LABEL = 12
     is_flag=True,
     help="Exit with 1 where a figure (with --figure: this one) disagrees or a published error was found.",
 )
-@max_bytes_option
 @json_option
 def audit(source, figure, population, year, columns, strict, as_json):
     """Give each published figure a verdict, and tell what it was set against.
@@ -61,8 +60,8 @@ def audit(source, figure, population, year, columns, strict, as_json):
     if source is not None:
         check_source(source)
     if figure is not None:
-        given, source = source, source_of(figure)
-        if given not in (None, source):
+        name, source = source, source_of(figure)
+        if name not in (None, source):
             raise OptionError(f"--figure is one of {source}: leave out --source, or name that one")
     counts = None
     if population is not None:
@@ -73,9 +72,11 @@ def audit(source, figure, population, year, columns, strict, as_json):
         show(_of_all(result) if as_json else None, partial(_print, result), as_json=as_json)
         clean = result.clean
     else:
-        one = result.figure(figure)
-        show(_of_one(one), partial(_print_one, one), as_json=as_json)
-        clean = one["verdict"] not in FINDINGS
+        row = result.figure(figure)
+        computed = {"computed": row["computed_text"] or row["computed"]}
+        as_one = {name: value for name, value in row.items() if name != "computed_text"} | computed
+        show(as_one, partial(_print_one, row), as_json=as_json)
+        clean = row["verdict"] not in FINDINGS
     if strict and not clean:
         raise click.exceptions.Exit(1)
 
@@ -98,11 +99,6 @@ def _of_all(result):
     }
 
 
-def _of_one(figure):
-    computed = {"computed": figure["computed_text"] or figure["computed"]}
-    return {name: value for name, value in figure.items() if name != "computed_text"} | computed
-
-
 def _print(result):
     """What was set against something else comes first; the other kinds are counted, not claimed."""
     import pandas as pd
@@ -112,13 +108,13 @@ def _print(result):
 
     verdicts = list(VERDICTS)[::-1]
     evidence = result.evidence().groupby("kind")[["figures", *verdicts]].sum().reindex(list(KINDS), fill_value=0)
-    told = [
+    lines = [
         ", ".join(f"{count:,} {name}" for name, count in row.items() if count)
         for _, row in evidence[verdicts].iterrows()
     ]
     printed, first = evidence["figures"].sum(), evidence["figures"].iloc[0]
-    click.echo(f"{printed:,} figures printed; {first:,} recomputed from something else: {told[0] or 'none'}.\n")
-    kinds = {"kind": evidence.index, "figures": evidence["figures"].to_numpy(), "verdicts": told}
+    click.echo(f"{printed:,} figures printed; {first:,} recomputed from something else: {lines[0] or 'none'}.\n")
+    kinds = {"kind": evidence.index, "figures": evidence["figures"].to_numpy(), "verdicts": lines}
     print_frame(pd.DataFrame(kinds | {"meaning": list(KINDS.values())}), {"figures": ","})
     click.echo()
     summary = result.summary().assign(attention=lambda rows: rows[list(FINDINGS)].sum(axis=1))

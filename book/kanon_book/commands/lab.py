@@ -62,11 +62,11 @@ def _of_copy(folder, done):
     how = [*done.values()]
     counts = {word: how.count(word) for word in ("new", "renewed", "same", "kept")}
     yield f"{folder}: {', '.join(f'{count} {word}' for word, count in counts.items() if count)}"
-    for name, told in done.items():
-        if told == "kept":
+    for name, line in done.items():
+        if line == "kept":
             yield f"  {name}: kept as you changed it"
-        elif told not in counts:
-            yield f"  {name}: has changed here too; your copy is now {told}"
+        elif line not in counts:
+            yield f"  {name}: has changed here too; your copy is now {line}"
 
 
 @click.command(name="book", epilog=_OF_BOOK, short_help="Open the book in the browser.")
@@ -92,7 +92,7 @@ def book(folder, language, no_open, as_json):
 def find_book(folder, language):
     """The first page of the book; a `DataError` where there is none."""
     places = [Path(folder)] if folder is not None else [ROOT, Path()]
-    for place in (each / built for each in places for built in _BUILT):
+    for place in (folder / built for folder in places for built in _BUILT):
         if (place / "_static").is_dir():
             page = place / ("" if language == "en" else language) / "index.html"
             if page.is_file():

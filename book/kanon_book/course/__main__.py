@@ -15,9 +15,9 @@ def main(names: list[str]) -> int:
     """Print, for each chapter or path named, its exercises solved, then the faults; 2 where there are any."""
     known = find_exercises()
     paths = [known.get(name.removesuffix(".yml"), Path(name)) for name in names] or [*known.values()]
-    found = []
+    problems = []
     for path in paths:
-        found += (here := faults(path))
+        problems += (here := faults(path))
         try:
             exercises = read_exercises(path)
         except KanonLabError:
@@ -28,8 +28,8 @@ def main(names: list[str]) -> int:
                 show(solve(exercise))
             except KanonLabError:
                 print(f"\n## {exercise.id}: see the faults below")
-    print("\n".join(["", *found] if found else ["", f"{len(paths)} files without a fault"]))
-    return 2 if found else 0
+    print("\n".join(["", *problems] if problems else ["", f"{len(paths)} files without a fault"]))
+    return 2 if problems else 0
 
 
 def show(solved: Solved) -> None:

@@ -6,14 +6,16 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import StrictStr
 
 from kanon_book import places
 from kanon_book.course.order import chapters
 from kanon_lab.arguments import is_number
 from kanon_lab.errors import DataError, OptionError, inside, meant, shortened
 from kanon_lab.recipes.yaml_file import read_yaml
-from kanon_lab.settings import LIST, TEXT, Settings, checked, one_of, read
+from kanon_lab.settings import CheckedBy, Settings, chosen_from, read
 
 #: What an exercise asks for: a calculation, a reason with evidence, a decision; or a guess before an explorer moves.
 DEPTHS = ("compute", "explain", "decide", "predict")
@@ -35,19 +37,19 @@ def _within(value: Any, name: str) -> tuple[str, float]:
     raise OptionError(f"{name} must be such as 1 %, or a number of 0 or more, not {shortened(repr(value))}")
 
 
-def _as(model: type[Settings], one: str) -> Any:
-    """A type: a list of things of a model, each called by its place."""
+def _list_of(model: type[Settings], noun: str) -> CheckedBy:
+    """How a list of things of a model is read, each called by its place."""
 
-    def check(value: Any, name: str) -> tuple:
+    def check(value: Any, name: str) -> tuple[Settings, ...]:
         if not isinstance(value, list):
             raise OptionError(f"{name} must be a list, each with a - before it")
-        found = []
-        for place, each in enumerate(value, start=1):
-            with inside(f"{one} {place}"):
-                found.append(read(model, each))
-        return tuple(found)
+        parts = []
+        for place, part in enumerate(value, start=1):
+            with inside(f"{noun} {place}"):
+                parts.append(read(model, part))
+        return tuple(parts)
 
-    return checked(list[Any], check)
+    return CheckedBy(check, list[Any])
 
 
 def _expression(value: Any, name: str) -> str:
@@ -70,11 +72,17 @@ def _name(value: Any, name: str) -> str:
 
 
 def _texts(value: Any, name: str) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(each, str) and each.strip() for each in value):
+    if not isinstance(value, list) or not all(isinstance(text, str) and text.strip() for text in value):
         raise OptionError(f"{name} must be a list of texts (one with a colon in it in quotes)")
     if len(value) > 3:
         raise OptionError(f"{name} are at most three, not {len(value)}")
     return tuple(value)
+
+
+def _list(value: Any, name: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise OptionError(f"{name} must be a list, not {shortened(repr(value))}")
+    return value
 
 
 class _Part(Settings):
@@ -93,8 +101,8 @@ class _Part(Settings):
 class Wrong(_Part):
     """An answer that learners give, and what it reveals."""
 
-    value: checked(str, _expression) = None
-    says: TEXT = None
+    value: Annotated[str, CheckedBy(_expression)] | None = None
+    says: StrictStr | None = None
 
     def check(self) -> None:
         self.needs("value", "says")
@@ -103,9 +111,9 @@ class Wrong(_Part):
 class Option(_Part):
     """One of the answers to choose from."""
 
-    text: TEXT = None
-    says: TEXT = None
-    right: checked(bool | str, _truth) = False
+    text: StrictStr | None = None
+    says: StrictStr | None = None
+    right: Annotated[bool | str, CheckedBy(_truth)] = False
 
     def check(self) -> None:
         self.needs("text", "says")
@@ -126,18 +134,18 @@ class Exercise(_Part):
         ``("share", 0.01)`` or ``("number", 0.5)``.
     """
 
-    id: checked(str, _name) = None
-    depth: one_of(DEPTHS) = None
-    title: TEXT = None
-    statement: TEXT = None
-    unit: TEXT = ""
-    given: TEXT = ""
-    solution: TEXT = ""
-    within: checked(float | str, _within) = None
-    hints: checked(list[str], _texts) = ()
-    explain: TEXT = ""
-    wrong: _as(Wrong, "wrong answer") = ()
-    options: _as(Option, "option") = ()
+    id: Annotated[str, CheckedBy(_name)] | None = None
+    depth: Annotated[str, chosen_from(DEPTHS)] | None = None
+    title: StrictStr | None = None
+    statement: StrictStr | None = None
+    unit: StrictStr = ""
+    given: StrictStr = ""
+    solution: StrictStr = ""
+    within: Annotated[tuple[str, float], CheckedBy(_within, float | str)] | None = None
+    hints: Annotated[tuple[str, ...], CheckedBy(_texts, list[str])] = ()
+    explain: StrictStr = ""
+    wrong: Annotated[tuple[Wrong, ...], _list_of(Wrong, "wrong answer")] = ()
+    options: Annotated[tuple[Option, ...], _list_of(Option, "option")] = ()
 
     def check(self) -> None:
         self.needs("id", "depth", "title", "statement")
@@ -159,12 +167,12 @@ class Exercise(_Part):
                 raise OptionError(f"{name} goes with a number, not with options")
         if not 2 <= len(self.options) <= len(LETTERS):
             raise OptionError(f"options are two to five, not {len(self.options)}")
-        if len([each for each in self.options if each.right is not False]) != 1:
+        if len([option for option in self.options if option.right is not False]) != 1:
             raise OptionError("exactly one option must have right: true, or right: with an expression that is true")
 
 
 class _File(_Part):
-    exercises: LIST = None
+    exercises: Annotated[list[Any], CheckedBy(_list)] | None = None
 
     def check(self) -> None:
         self.needs("exercises")
@@ -204,21 +212,21 @@ def read_exercises(path: str | Path) -> tuple[Exercise, ...]:
         A file such as ``book/exercises/what-identifies.yml``.
     """
     path = Path(path)
-    found: dict[str, Exercise] = {}
+    exercises: dict[str, Exercise] = {}
     try:
-        given = read_yaml(path)
+        content = read_yaml(path)
         with inside(path.name):
-            given = read(_File, given).exercises
-        for place, each in enumerate(given, start=1):
-            name = each.get("id") if isinstance(each, Mapping) else None
+            content = read(_File, content).exercises
+        for place, entry in enumerate(content, start=1):
+            name = entry.get("id") if isinstance(entry, Mapping) else None
             with inside(f"{path.name}: {name or f'exercise {place}'}"):
-                exercise = read(Exercise, each)
-                if exercise.id in found:
+                exercise = read(Exercise, entry)
+                if exercise.id in exercises:
                     raise OptionError("another exercise of this file has the same id; rename one")
-            found[exercise.id] = exercise
+            exercises[exercise.id] = exercise
     except OptionError as error:
         raise DataError(str(error)) from None
-    return tuple(found.values())
+    return tuple(exercises.values())
 
 
 def exercises_of(chapter: str) -> dict[str, int]:
@@ -238,12 +246,12 @@ def exercises_of(chapter: str) -> dict[str, int]:
 @cache
 def numbers() -> dict[str, str]:
     """Number of each exercise, ``2.3``, by chapter and id, ``what-k-says.keys``; a guess has none."""
-    found = {}
+    by_key = {}
     for chapter, path in find_exercises().items():
         asked = [exercise for exercise in read_exercises(path) if exercise.depth != GUESS]
         before = chapter_numbers().get(chapter, chapter)
-        found |= {f"{chapter}.{each.id}": f"{before}.{place}" for place, each in enumerate(asked, start=1)}
-    return found
+        by_key |= {f"{chapter}.{exercise.id}": f"{before}.{place}" for place, exercise in enumerate(asked, start=1)}
+    return by_key
 
 
 def exercise_named(name: object) -> tuple[str, Exercise]:
@@ -252,7 +260,7 @@ def exercise_named(name: object) -> tuple[str, Exercise]:
     key = keys.get(str(name), str(name))
     chapter, _, own = key.rpartition(".")
     path = find_exercises().get(chapter)
-    exercise = next((each for each in read_exercises(path) if each.id == own), None) if path else None
+    exercise = next((candidate for candidate in read_exercises(path) if candidate.id == own), None) if path else None
     if exercise is None:
         near = meant(name, [*keys, *numbers()], "write its number, such as 1.1")
         raise OptionError(f"no exercise {shortened(str(name))!r}; {near}")

@@ -51,22 +51,22 @@ def readings(text: str, unit: str = "") -> list[float]:
     else:
         shares = False
     above, line, below = text.partition("/")
-    found = _plain_readings(above.strip())
+    values = _plain_readings(above.strip())
     if line:
-        found = [a / b for a in found for b in _plain_readings(below.strip()) if b]
-    return [value / 100 if shares else value for value in found if math.isfinite(value)]
+        values = [a / b for a in values for b in _plain_readings(below.strip()) if b]
+    return [value / 100 if shares else value for value in values if math.isfinite(value)]
 
 
 def _plain_readings(text: str) -> list[float]:
     negative = text.startswith("-")
     text = text[1:].strip() if text[:1] in ("+", "-") else text
-    found = []
+    values = []
     if _PLAIN.fullmatch(text):
-        found.append(float(text.replace(",", ".")))
+        values.append(float(text.replace(",", ".")))
     if (grouped := _GROUPED.fullmatch(text)) and grouped[1] != grouped[2]:
         whole = text[: grouped.start(2)] if grouped[2] else text
-        found.append(float(re.sub("[^0-9]", "", whole) + (f".{grouped[3]}" if grouped[2] else "")))
-    return [-value for value in found] if negative else found
+        values.append(float(re.sub("[^0-9]", "", whole) + (f".{grouped[3]}" if grouped[2] else "")))
+    return [-value for value in values] if negative else values
 
 
 def read_answer(answer: Any, unit: str = "") -> list[float]:

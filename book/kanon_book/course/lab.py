@@ -44,9 +44,9 @@ def _known(name: object) -> tuple[str, Solved]:
 
 
 def _told(text: str, right: bool | None = None) -> Told:
-    told = Told(without_roles(text))
-    told.right = right
-    return told
+    saying = Told(without_roles(text))
+    saying.right = right
+    return saying
 
 
 def check(name: object, answer: Any) -> Told:
@@ -167,7 +167,7 @@ def progress(*, reset: bool = False) -> Told:
     if reset:
         with storage_errors(PROGRESS):
             Path(PROGRESS).unlink(missing_ok=True)
-    done = [key.rpartition(".")[0] for key, one in _read().items() if one.get("right")]
+    done = [key.rpartition(".")[0] for key, record in _read().items() if record.get("right")]
     rows = []
     for chapter in find_exercises():
         total = sum(count for depth, count in exercises_of(chapter).items() if depth != GUESS)
@@ -185,9 +185,9 @@ def _read() -> dict[str, dict[str, Any]]:
     if not path.exists():
         return {}
     try:
-        found = json.loads(path.read_text("utf-8"))["exercises"]
-        kept = {str(key): dict(one) for key, one in found.items()}
-        if any(type(one.get(name, kind())) is not kind for one in kept.values() for name, kind in _KEPT.items()):
+        content = json.loads(path.read_text("utf-8"))["exercises"]
+        kept = {str(key): dict(record) for key, record in content.items()}
+        if any(type(record.get(name, kind())) is not kind for record in kept.values() for name, kind in _KEPT.items()):
             raise TypeError
         return kept
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -197,9 +197,9 @@ def _read() -> dict[str, dict[str, Any]]:
 def _note(key: str, right: bool | None = None, hints: int | None = None) -> None:
     """Keep that an answer was right or not, or how many hints were seen."""
     kept = _read()
-    one = {name: kind() for name, kind in _KEPT.items()} | kept.get(key, {})
+    record = {name: kind() for name, kind in _KEPT.items()} | kept.get(key, {})
     if right is not None:
-        one["right"], one["tries"] = one["right"] or right, one["tries"] + 1
+        record["right"], record["tries"] = record["right"] or right, record["tries"] + 1
     if hints is not None:
-        one["hints"] = hints
-    write_text(PROGRESS, json.dumps({"exercises": kept | {key: one}}, indent=1))
+        record["hints"] = hints
+    write_text(PROGRESS, json.dumps({"exercises": kept | {key: record}}, indent=1))

@@ -46,13 +46,13 @@ def workbook(chapter: str, solved: list[Solved] | None = None) -> str:
     """
     if solved is None:
         solved = solved_file(find_exercises()[chapter])
-    asked = [each for each in solved if each.depth != GUESS]
-    number = {each.id: numbers().get(f"{chapter}.{each.id}", f"{chapter}.{each.id}") for each in asked}
+    asked = [exercise for exercise in solved if exercise.depth != GUESS]
+    number = {exercise.id: numbers().get(f"{chapter}.{exercise.id}", f"{chapter}.{exercise.id}") for exercise in asked}
     title, first = title_of(chapter), next(iter(number.values()), "1.1")
     cells = [_cell("markdown", "about", _WORDS.format(title=title, first=first))]
     cells.append(_cell("code", "start", "from kanon_book.course import check, hint, progress, solution"))
-    for each in asked:
-        cells += _cells(each, number[each.id])
+    for exercise in asked:
+        cells += _cells(exercise, number[exercise.id])
     cells.append(_cell("code", "progress", "progress()"))
     whole = {"cells": cells, "metadata": {"kernelspec": _KERNEL}, "nbformat": 4, "nbformat_minor": 5}
     return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
@@ -67,15 +67,15 @@ def title_of(chapter: str) -> str:
 
 def _cells(solved: Solved, number: str) -> list[dict]:
     text = f"## {number} {solved.title} ({solved.depth})\n\n{solved.statement}"
-    text += "".join(f"\n\n**{LETTERS[place]})** {each['text']}" for place, each in enumerate(solved.options))
+    text += "".join(f"\n\n**{LETTERS[place]})** {option['text']}" for place, option in enumerate(solved.options))
     text += f"\n\n*Answer in: {solved.unit}.*" if solved.unit else ""
-    found = [_cell("markdown", solved.id, without_roles(text))]
+    cells = [_cell("markdown", solved.id, without_roles(text))]
     if solved.given.strip():
-        found.append(_cell("code", f"{solved.id}-given", solved.given.strip()))
-    found.append(_cell("code", f"{solved.id}-work", ""))
-    found.append(_cell("code", f"{solved.id}-check", f'answer = ...\ncheck("{number}", answer)'))
-    found.append(_cell("code", f"{solved.id}-hint", f'# hint("{number}")'))
-    return found
+        cells.append(_cell("code", f"{solved.id}-given", solved.given.strip()))
+    cells.append(_cell("code", f"{solved.id}-work", ""))
+    cells.append(_cell("code", f"{solved.id}-check", f'answer = ...\ncheck("{number}", answer)'))
+    cells.append(_cell("code", f"{solved.id}-hint", f'# hint("{number}")'))
+    return cells
 
 
 def _cell(kind: str, name: str, source: str) -> dict:
@@ -107,11 +107,11 @@ def working_copy(folder: str | Path) -> dict[str, str]:
         bases = {chapter: folder / "exercises" / _COPIED / f"{chapter}.ipynb" for chapter in chapters}
         current = stamp.is_file() and stamp.read_bytes() == made_of and all(base.is_file() for base in bases.values())
         if current:  # to solve all exercises takes ten seconds
-            made = {chapter: base.read_bytes() for chapter, base in bases.items()}
+            workbooks = {chapter: base.read_bytes() for chapter, base in bases.items()}
         else:
-            made = {chapter: workbook(chapter).encode() for chapter in chapters}
+            workbooks = {chapter: workbook(chapter).encode() for chapter in chapters}
         contents = {f"{name}.ipynb": path.read_bytes() for name, path in find_notebooks().items()}
-        contents |= {f"exercises/{chapter}.ipynb": content for chapter, content in made.items()}
+        contents |= {f"exercises/{chapter}.ipynb": content for chapter, content in workbooks.items()}
         contents[f"exercises/{PROJECT}"] = (places.CHAPTERS / START).read_bytes()
         done = {name: _keep(folder / name, content) for name, content in contents.items()}
         stamp.parent.mkdir(exist_ok=True)
@@ -123,7 +123,7 @@ def _digest() -> bytes:
     """One hash of all that the notebooks for learners are made of: the package, what is in it, and recorded results."""
     total = hashlib.sha256()
     for folder in (Path(kanon_lab.__file__).parent, places.EXERCISES, places.CHAPTERS, places.EXECUTED):
-        for path in sorted(each for each in folder.rglob("*") if each.is_file() and each.suffix != ".pyc"):
+        for path in sorted(file for file in folder.rglob("*") if file.is_file() and file.suffix != ".pyc"):
             total.update(f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
     return total.hexdigest().encode()
 

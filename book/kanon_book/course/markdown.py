@@ -19,15 +19,15 @@ def without_roles(text: str) -> str:
     return _ROLE.sub(_plain, _GLUE.sub(_recorded, text))
 
 
-def _plain(found: re.Match[str]) -> str:
-    role, text = found[1], re.sub(r"\s*<[^>]*>$", "", found[2])
+def _plain(match: re.Match[str]) -> str:
+    role, text = match[1], re.sub(r"\s*<[^>]*>$", "", match[2])
     if role == "math":
         return f"${text}$"
     return f"*{text.rpartition('/')[2]}*" if role in ("doc", "es", "ca", "term") else text
 
 
-def _recorded(found: re.Match[str]) -> str:
-    name, key, form = found.groups()
+def _recorded(match: re.Match[str]) -> str:
+    name, key, form = match.groups()
     value, text = _values(EXECUTED / f"{name}.ipynb").get(key, (None, None))
     if text is None:
         return "(the number is in the page of the chapter)"
@@ -41,10 +41,10 @@ def _values(path: Path) -> dict[str, tuple[object, str]]:
 
     if not path.exists():
         return {}
-    found = {}
+    values = {}
     for cell in read_notebook(path).cells:
         for output in cell.get("outputs", []):
             if (entry := output.get("metadata", {}).get("kanon_lab")) and entry["kind"] == "value":
                 text = next((words for kind, words in output.data.items() if kind.endswith("text/plain")), "")
-                found[entry["name"]] = entry["value"], text
-    return found
+                values[entry["name"]] = entry["value"], text
+    return values

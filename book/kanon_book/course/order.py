@@ -45,9 +45,9 @@ def chapters(toc: Path) -> list[Chapter]:
     >>> chapters(toc)[0].name if toc.exists() else "what-identifies"
     'what-identifies'
     """
-    found: list[Chapter] = []
+    listed: list[Chapter] = []
     for part in yaml.safe_load(toc.read_text("utf-8"))["parts"][:-1]:
         for place, entry in enumerate(part["chapters"], start=1):
             name = entry["file"].rpartition("/")[2]
-            found.append(Chapter(name, entry["file"], len(found) + 1, part["caption"], place, len(part["chapters"])))
-    return found
+            listed.append(Chapter(name, entry["file"], len(listed) + 1, part["caption"], place, len(part["chapters"])))
+    return listed

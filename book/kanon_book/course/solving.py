@@ -76,7 +76,7 @@ def solve(exercise: Exercise) -> Solved:
     names["answer"] = answer
 
     def filled(text: str, part: str) -> str:
-        return _INSERTED.sub(lambda found: _inserted(found[1], names, part), text).strip()
+        return _INSERTED.sub(lambda match: _inserted(match[1], names, part), text).strip()
 
     low = high = None
     if exercise.options:
@@ -93,12 +93,12 @@ def solve(exercise: Exercise) -> Solved:
         wrong=[_wrong(exercise, place, names, filled) for place in range(len(exercise.wrong))],
         options=[
             {
-                "text": filled(each.text, f"option {place}"),
-                "says": _praised(each, filled(each.says, f"option {place}, says")),
+                "text": filled(option.text, f"option {place}"),
+                "says": _praised(option, filled(option.says, f"option {place}, says")),
             }
-            for place, each in enumerate(exercise.options, start=1)
+            for place, option in enumerate(exercise.options, start=1)
         ],
-        hints=[filled(each, f"hint {place}") for place, each in enumerate(exercise.hints, start=1)],
+        hints=[filled(hint, f"hint {place}") for place, hint in enumerate(exercise.hints, start=1)],
         explain=filled(exercise.explain, "explain"),
     )
 
@@ -116,8 +116,8 @@ def _python(part: str, code: str):
             if trace.tb_frame.f_code.co_filename == f"<{part}>":
                 line = trace.tb_lineno
             trace = trace.tb_next
-        said = code.splitlines()[line - 1].strip() if line else shortened(code)
-        raise OptionError(f"{part}, line {line or 1} ({said}): {type(error).__name__}: {error}") from None
+        line_of_code = code.splitlines()[line - 1].strip() if line else shortened(code)
+        raise OptionError(f"{part}, line {line or 1} ({line_of_code}): {type(error).__name__}: {error}") from None
 
 
 def _run(code: str, names: dict[str, Any], part: str) -> Any:
@@ -154,8 +154,8 @@ def _is_expression(code: str) -> bool:
 
 
 def _number(value: Any, part: str) -> float:
-    if not isinstance(value, str) and (found := read_answer(value)):
-        return found[0]
+    if not isinstance(value, str) and (values := read_answer(value)):
+        return values[0]
     raise OptionError(f"{part}: must be a number, not {shortened(repr(value))}")
 
 
@@ -192,7 +192,7 @@ def _praised(option: Option, says: str) -> str:
 
 
 def _right_option(exercise: Exercise, names: dict[str, Any]) -> int:
-    place = next(place for place, each in enumerate(exercise.options) if each.right is not False)
+    place = next(place for place, option in enumerate(exercise.options) if option.right is not False)
     right = exercise.options[place].right
     if right is not True and not _value(right, names, f"option {place + 1}, right"):
         raise OptionError(f"option {place + 1}: right: {right} is not true; mend the option, or mark another one")
@@ -220,18 +220,18 @@ def faults(path: str | Path) -> list[str]:
     except KanonLabError as error:
         return [str(error)]
     name = Path(path).name
-    asked = [each.depth for each in exercises if each.depth != GUESS]
-    found = [f"{name}: no exercise has depth: {depth}" for depth in DEPTHS[:3] if depth not in asked]
+    asked = [exercise.depth for exercise in exercises if exercise.depth != GUESS]
+    problems = [f"{name}: no exercise has depth: {depth}" for depth in DEPTHS[:3] if depth not in asked]
     if not LEAST <= len(asked) <= MOST:
-        found.append(f"{name}: {len(asked)} exercises; a chapter has {LEAST} to {MOST} besides guesses")
+        problems.append(f"{name}: {len(asked)} exercises; a chapter has {LEAST} to {MOST} besides guesses")
     for exercise in exercises:
         try:
             solved = solve(exercise)
         except KanonLabError as error:
-            found.append(f"{name}: {exercise.id}: {error}")
+            problems.append(f"{name}: {exercise.id}: {error}")
         else:
-            found += [f"{name}: {exercise.id}: {fault}" for fault in _misjudged(solved)]
-    return found
+            problems += [f"{name}: {exercise.id}: {fault}" for fault in _misjudged(solved)]
+    return problems
 
 
 def _misjudged(solved: Solved) -> Iterable[str]:
@@ -264,10 +264,10 @@ def solved_file(path: str | Path) -> list[Solved]:
     >>> all(each.statement for each in kanon_book.course.solved_file(path))
     True
     """
-    found = []
+    solved = []
     for exercise in read_exercises(path):
         try:
-            found.append(solve(exercise))
+            solved.append(solve(exercise))
         except KanonLabError as error:
             raise DataError(f"{Path(path).name}: {exercise.id}: {error}") from None
-    return found
+    return solved

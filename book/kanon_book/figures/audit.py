@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kanon_lab.errors import OptionError
 from kanon_lab.show import style
-from kanon_lab.show.style import COUNT, GREY, LIGHT_GREY, ORANGE, SHARE, alt, finish, inline, title, tooltips
+from kanon_lab.show.style import COUNT, GREY, LIGHT_GREY, ORANGE, SHARE, alt, finish, inline, tooltips
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +36,8 @@ def audit_overview(frame: pd.DataFrame) -> alt.LayerChart:
     counted = f"{rows['figures'].sum():,} published figures in {len(tables)} tables by verdict: "
     return finish(
         _grid(_cells(rows.assign(line=rows["table"])), tables, shown, "table"),
-        title=title("Published figures by verdict of the audit", "Numbers: figures; colour: their share of the table"),
+        title="Published figures by verdict of the audit",
+        subtitle="Numbers: figures; colour: their share of the table",
         description=f"Table of {counted}{_totals(rows, 'verdict', shown)}.",
         height=max(90, 30 * len(tables)),
     )
@@ -62,9 +63,8 @@ def audit_evidence(frame: pd.DataFrame) -> alt.LayerChart:
     counted = f"{rows['figures'].sum():,} published figures of {len(heads)} sources by kind of evidence"
     return finish(
         _grid(cells, lines, shown, "kind", heads),
-        title=title(
-            "What each published figure was set against, and the verdict", "Numbers: figures; colour: the verdict"
-        ),
+        title="What each published figure was set against, and the verdict",
+        subtitle="Numbers: figures; colour: the verdict",
         description=(
             f"Table of {counted} ({_totals(rows, 'kind', kinds)}) and by verdict: {_totals(rows, 'verdict', shown)}."
         ),
@@ -84,7 +84,7 @@ def _checked(frame: pd.DataFrame, *by: str) -> tuple[pd.DataFrame, list[str]]:
 
 def _totals(rows: pd.DataFrame, name: str, order: list[str]) -> str:
     totals = rows.groupby(name)["figures"].sum()
-    return ", ".join(f"{totals[each]:,} {each}" for each in order)
+    return ", ".join(f"{totals[verdict]:,} {verdict}" for verdict in order)
 
 
 def _cells(rows: pd.DataFrame, strength: float | None = None) -> pd.DataFrame:
@@ -102,10 +102,10 @@ def _cells(rows: pd.DataFrame, strength: float | None = None) -> pd.DataFrame:
 
 def _grid(cells: pd.DataFrame, lines: list[str], shown: list[str], by: str, heads: list[str] = ()) -> alt.LayerChart:
     """Counts by line and verdict. Of lines other than `heads` only what follows a colon is written."""
-    told = {"labelExpr": "split(datum.label, ': ')[1] || datum.label"} if heads else {}
+    axis_labels = {"labelExpr": "split(datum.label, ': ')[1] || datum.label"} if heads else {}
     if heads:
         is_head = f"indexof({json.dumps(list(heads))}, datum.value) >= 0"
-        told["labelFontWeight"] = {"condition": {"test": is_head, "value": "bold"}, "value": "normal"}
+        axis_labels["labelFontWeight"] = {"condition": {"test": is_head, "value": "bold"}, "value": "normal"}
     base = alt.Chart(inline(cells)).encode(
         x=alt.X(
             "verdict:N",
@@ -122,7 +122,7 @@ def _grid(cells: pd.DataFrame, lines: list[str], shown: list[str], by: str, head
             sort=lines,
             scale=alt.Scale(domain=lines),
             title=None,
-            axis=alt.Axis(labelLimit=130, domain=False, ticks=False, **told),
+            axis=alt.Axis(labelLimit=130, domain=False, ticks=False, **axis_labels),
         ),
         tooltip=tooltips(
             ("line:N", by),
@@ -173,23 +173,19 @@ def reconstruction(frame: pd.DataFrame, *, name: str = "the municipality") -> al
         diamonds.encode(y="reconstructed:Q", **looks),
     ]
     off = rows["difference"].abs()
+    same = int((off == 0).sum())
+    equal = f"{same or 'None'} of them {'is' if same < 2 else 'are'} equal" if off.any() else "All of them are equal"
     return finish(
         alt.layer(*layers),
-        title=title(
-            f"What the published table gives away of {name}",
-            "Bars: real cells; diamonds: rebuilt from the published table",
-        ),
+        title=f"What the published table gives away of {name}",
+        subtitle="Bars: real cells; diamonds: rebuilt from the published table",
         description=(
             f"Bars of the {len(rows)} real cell sizes of {name} in order of size, with a diamond for each "
-            f"reconstructed size. {_equal(int((off == 0).sum()), len(rows))}; the largest difference is "
+            f"reconstructed size. {equal}; the largest difference is "
             f"{off.max():,} person{'' if off.max() == 1 else 's'}."
         ),
         height=320,
     )
-
-
-def _equal(count: int, of: int) -> str:
-    return "All of them are equal" if count == of else f"{count or 'None'} of them {'is' if count < 2 else 'are'} equal"
 
 
 def _tint(color: str, share: float) -> tuple[int, int, int]:

@@ -6,7 +6,7 @@ import pandas as pd
 
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
-from kanon_lab.show.style import BLACK, GREY, ORANGE, alt, check_columns, finish, inline, title, told_apart, tooltips
+from kanon_lab.show.style import BLACK, GREY, ORANGE, alt, check_columns, finish, inline, told_apart, tooltips
 
 _NEEDED = (
     *("kind", "variable", "category", "by", "group", "status", "overlap"),
@@ -91,18 +91,19 @@ def indicator_intervals(compared: pd.DataFrame) -> alt.LayerChart:
         .mark_text(align="right", fontSize=11, color=GREY)
         .encode(x=alt.value("width"), y=y, text="words:N")
     )
-    least = rows.loc[rows["overlap"].idxmin()] if rows["overlap"].notna().any() else None
-    said = "" if least is None else f" The least overlap is {percent(least['overlap'])}: {_name(least)}."
+    sentence = ""
+    if rows["overlap"].notna().any():
+        least = rows.loc[rows["overlap"].idxmin()]
+        group = f"{least['by']} {least['group']}" if least["by"] else _EVERYBODY
+        sentence = f" The least overlap is {percent(least['overlap'])}: {group}."
     lost = int((rows["status"] == "lost").sum())
     return finish(
         alt.layer(lines, *arrows, points, words),
-        title=title(
-            f"{what}, before and after",
-            f"Lines: intervals{' (arrow: it goes on)' if arrows else ''}; marks: estimates; per cent: overlap",
-        ),
+        title=f"{what}, before and after",
+        subtitle=f"Lines: intervals{' (arrow: it goes on)' if arrows else ''}; marks: estimates; per cent: overlap",
         description=(
             f"Confidence intervals of {what} in {len(rows)} groups, before and after protection; {lost} of them "
-            f"{'is' if lost == 1 else 'are'} lost.{said}"
+            f"{'is' if lost == 1 else 'are'} lost.{sentence}"
         ),
         height=_LINE * len(rows),
     )
@@ -132,7 +133,3 @@ def _verdict(status: str, overlap: float) -> str:
     if status == "lost":
         return "lost"
     return "no interval" if overlap != overlap else percent(overlap)
-
-
-def _name(row: pd.Series) -> str:
-    return f"{row['by']} {row['group']}" if row["by"] else _EVERYBODY

@@ -13,7 +13,7 @@ from kanon_lab.arguments import check_positive
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.show import style
-from kanon_lab.show.style import BLACK, BLUE, GREEN, GREY, ORANGE, SHARE, alt, finish, inline_rounded, title, tooltips
+from kanon_lab.show.style import BLACK, BLUE, GREEN, GREY, ORANGE, SHARE, alt, finish, inline_rounded, tooltips
 
 _HEIGHT = 340
 # A factor of the product -> its column, colour, dash.
@@ -58,7 +58,8 @@ def scenario_risks(table: pd.DataFrame, *, geography: str = "region", age: str =
     least, most = rows.loc[rows["p_identification"].idxmin()], rows.loc[rows["p_identification"].idxmax()]
     return finish(
         alt.layer(*_scenarios(rows, geography, places, age, ages, extra)),
-        title=title("Risk by detail of age and place", "; ".join(marks)),
+        title="Risk by detail of age and place",
+        subtitle="; ".join(marks),
         description=(
             f"Chart of the probability of identification of {len(rows)} scenarios on a logarithmic axis, by {age} "
             f"({', '.join(ages)}) and {geography} ({', '.join(places)}). "
@@ -141,16 +142,14 @@ def fraction_effect(
     marked = {} if ceiling is None else {f"ceiling {percent(ceiling)}": ceiling}
     marked |= {} if chosen is None else {percent(chosen): chosen}
     first, last = frame.loc[frame["fraction"].idxmin()], frame.loc[frame["fraction"].idxmax()]
-    told = [f"{percent(row['p_identification'])} at a fraction of {percent(row['fraction'])}" for row in (first, last)]
+    risks = [f"{percent(row['p_identification'])} at a fraction of {percent(row['fraction'])}" for row in (first, last)]
     return finish(
         alt.layer(*log.rules(marked, x, "fraction", ends), *_factors(rows, looks, x)),
-        title=title(
-            "What a larger sample does to the risk",
-            "Every factor of the product, by sampling fraction" + (f"; {lost}" if lost else ""),
-        ),
+        title="What a larger sample does to the risk",
+        subtitle="Every factor of the product, by sampling fraction" + (f"; {lost}" if lost else ""),
         description=(
             "Line chart, on logarithmic axes, of the probability of identification and its factors by sampling "
-            f"fraction: {'; '.join(looks)}. The estimated probability is {told[0]} and {told[1]}."
+            f"fraction: {'; '.join(looks)}. The estimated probability is {risks[0]} and {risks[1]}."
             f"{f' A line marks the ceiling of {percent(ceiling)}.' if ceiling is not None else ''}"
             f"{f' {lost.capitalize()}.' if lost else ''}"
         ),
@@ -165,8 +164,8 @@ def _factors(rows: pd.DataFrame, looks: Mapping[str, tuple], x: alt.X) -> list[a
     lines = alt.Chart(inline_rounded(rows)).encode(
         x=x, y=log.log_axis("Y", "p", (rows["p"].min() / 1.25, _ROOM), "Probability (log scale)"), color=apart["color"]
     )
-    told = ("what:N", "factor"), ("fraction:Q", "sampling fraction", SHARE), ("p:Q", "probability", SHARE)
-    return [lines.mark_line(strokeWidth=2.5).encode(strokeDash=apart["strokeDash"]), style.hover(lines, *told)]
+    tips = ("what:N", "factor"), ("fraction:Q", "sampling fraction", SHARE), ("p:Q", "probability", SHARE)
+    return [lines.mark_line(strokeWidth=2.5).encode(strokeDash=apart["strokeDash"]), style.hover(lines, *tips)]
 
 
 def area_threshold(
@@ -193,18 +192,16 @@ def area_threshold(
     marks = log.check_marks(marks or {})
     x = log.log_axis("X", "population", ends, "Persons in the area (log scale)", format=",", grid=False)
     read = _at_marks(rows, marks, names)
-    told = "; ".join(
+    readings = "; ".join(
         f"{row['what'] + ', ' if series else ''}{row['mark']}: {row['label']}" for row in read.to_dict("records")
     )
     return finish(
         alt.layer(*log.rules(marks, x, "population", ends), *_areas(rows, read, x, names, series)),
-        title=title(
-            "The larger the area, the fewer stand out",
-            "Persons alone in their class, by persons in the area" + (f"; {lost}" if lost else ""),
-        ),
+        title="The larger the area, the fewer stand out",
+        subtitle="Persons alone in their class, by persons in the area" + (f"; {lost}" if lost else ""),
         description=(
             "Line chart, on logarithmic axes, of the share of an area's persons who are unique in it, by its "
-            f"population, {ends[0]:,.0f} to {ends[1]:,.0f}.{f' {told}.' if told else ''}"
+            f"population, {ends[0]:,.0f} to {ends[1]:,.0f}.{f' {readings}.' if readings else ''}"
             f"{f' {lost.capitalize()}.' if lost else ''}"
         ),
         height=_HEIGHT,
@@ -246,7 +243,7 @@ def _areas(rows: pd.DataFrame, read: pd.DataFrame, x: alt.X, names: list[str], s
 
 def _at_marks(rows: pd.DataFrame, marks: Mapping[str, float], names: Iterable[str]) -> pd.DataFrame:
     """What the lines show at the marked populations: between two of them, as the line is drawn."""
-    found = []
+    readings = []
     for mark, persons in marks.items():
         for name in names:
             line = rows[rows["what"] == name]
@@ -254,8 +251,8 @@ def _at_marks(rows: pd.DataFrame, marks: Mapping[str, float], names: Iterable[st
             if not line["population"].min() <= persons <= line["population"].max():
                 continue
             share = math.exp(np.interp(math.log(persons), np.log(line["population"]), np.log(line["share"])))
-            found.append((mark, name, persons, share, percent(share)))
-    read = pd.DataFrame(found, columns=["mark", "what", "population", "share", "label"])
+            readings.append((mark, name, persons, share, percent(share)))
+    read = pd.DataFrame(readings, columns=["mark", "what", "population", "share", "label"])
     shares = read.sort_values("share").groupby("mark")["share"]
     lowest, to_next = shares.cumcount().eq(0), shares.shift(-1) / read["share"]
     room = (rows["share"].max() / rows["share"].min()) ** (_WORD / _HEIGHT)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from html import escape
 from itertools import product, starmap
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.sample import detail_grid
 from kanon_lab.show import style
-from kanon_lab.show.controls import Explorer, Shown, bound, drawn, ipywidgets, moved, table
+from kanon_lab.show.controls import Explorer, Shown, bound, drawn, ipywidgets, show_state, table
 from kanon_lab.show.style import BLACK, LIGHT_GREY, ORANGE, SHARE, alt, inline_rounded, layered, live, params, tooltips
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 _SHOWN = ("fraction", "u1", "u2", "u", "p_c", "p_d", "p_identification")
 _SHOWN += ("true_p_c", "true_p_d", "true_p_identification")
 _ESTIMATE, _TRUTH = "the study's estimate", "with true shares"
-_HEADING, _NOTE = "Risk by detail and fraction", "Grey: estimates with other detail"
+_NOTE = "Grey: estimates with other detail"
 # Pixels from the drawing to the words below the name of its axis.
 _HEIGHT, _BELOW = 320, 46
 _RISK = "p_identification"
@@ -72,10 +71,10 @@ class _State:
     @property
     def row(self) -> pd.Series:
         """The grid's row of this state."""
-        found = self.grid["fraction"] == self.fraction
+        is_here = self.grid["fraction"] == self.fraction
         for name, label in self.chosen.items():
-            found &= self.grid[name] == label
-        return self.grid[found].iloc[0]
+            is_here &= self.grid[name] == label
+        return self.grid[is_here].iloc[0]
 
     @property
     def name(self) -> str:
@@ -92,7 +91,7 @@ class _State:
         )
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """What the chart shows in this state."""
         row = self.row
         return (
@@ -132,7 +131,7 @@ def detail_explorer(grid: pd.DataFrame, /, *, fraction: float | None = None, **s
         layered(layers, "detail", state.rows(), _controls(state)),
         title=alt.TitleParams(alt.ExprRef("words"), subtitle=_NOTE),
         subject=state.subject,
-        state=state.told,
+        state=state.description,
         height=_HEIGHT,
     )
 
@@ -158,24 +157,14 @@ def explore_detail(
     ipywidgets()
     grid = cells if spec is None else detail_grid(cells, spec, levels or {}, fractions, persons=persons)
     first = _State.of(grid, fraction, start)
-    template = drawn(detail_explorer(grid, fraction=fraction, **start), _HEADING, _NOTE)
+    template = drawn(detail_explorer(grid, fraction=fraction, **start))
 
     def tell(values: dict[str, Any]) -> Shown:
         chosen = {name: labels[values[f"level{i}"]] for i, (name, labels) in enumerate(first.levels.items())}
         state = replace(first, chosen=chosen, fraction=first.fractions[values["step"]])
-        drawing = moved(template, values, f"{state.subject} {state.told}")
-        return Shown(_sentence(state), _table(state.row), drawing)
+        return show_state(template, values, state.description, _table(state.row))
 
     return Explorer(bound(template), tell)
-
-
-def _sentence(state: _State) -> str:
-    row = state.row
-    return (
-        f"{escape(state.name)}: of {row['n1']:,.0f} records expected in the sample, {row['u1']:,.0f} are unique. The "
-        f"study puts the probability of identification at <b>{percent(row['p_identification'])}</b>; with true "
-        f"shares it is <b>{percent(row['true_p_identification'])}</b>."
-    )
 
 
 def _table(row: pd.Series) -> str:

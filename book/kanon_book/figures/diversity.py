@@ -8,7 +8,7 @@ from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.show import style
 from kanon_lab.show.bars import axis_to_longest
-from kanon_lab.show.style import BLUE, COUNT, GREY, ORANGE, SHARE, alt, by_name, finish, inline, title, tooltips
+from kanon_lab.show.style import BLUE, COUNT, GREY, ORANGE, SHARE, alt, by_name, finish, inline, tooltips
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,7 +72,8 @@ def attack(frame: pd.DataFrame) -> alt.LayerChart:
             ),
             labels.mark_text(align="left").encode(x=alt.value(17), text="words:N"),
         ),
-        title=title("What the outsider finds out", "Each bar: the persons looked for, by what was learned about them"),
+        title="What the outsider finds out",
+        subtitle="Each bar: the persons looked for, by what was learned about them",
         description=(
             "Stacked bars of the persons looked for in a linkage attack by what the outsider learns. "
             + " ".join(f"{name}: {'; '.join(part['words'])}." for name, part in rows.groupby("version", sort=False))
@@ -128,10 +129,8 @@ def class_distribution(frame: pd.DataFrame) -> alt.LayerChart:
             words.encode(x=alt.value("width"), text="words:N"),
             heads.mark_text(align="left", fontWeight="bold", fontSize=12).encode(x=alt.value(2), y=y, text="name:N"),
         ),
-        title=title(
-            f"Sensitive values in {'one class' if len(classes) == 1 else 'some classes'}",
-            "Bars: share in the class; diamonds: share in the whole file",
-        ),
+        title=f"Sensitive values in {'one class' if len(classes) == 1 else 'some classes'}",
+        subtitle="Bars: share in the class; diamonds: share in the whole file",
         description=(
             f"Bars of the share of each sensitive value in {'one class' if len(classes) == 1 else 'some classes'} "
             f"({', '.join(classes)}), with diamonds for the shares in the whole file. {_most_uneven(rows)}"

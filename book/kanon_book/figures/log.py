@@ -38,23 +38,23 @@ def drawable(values: pd.Series) -> pd.Series:
     return (values >= LEAST) & (values < math.inf)
 
 
-def check_some(found: pd.Series, name: str) -> None:
+def check_some(is_drawable: pd.Series, name: str) -> None:
     """Raise an `OptionError` that calls each `name` unless some are `drawable`."""
-    if not found.any():
+    if not is_drawable.any():
         raise OptionError(f"the axis is logarithmic, and every {name} is 0, next to 0 or unknown: nothing to draw")
 
 
-def left_out(found: pd.Series, name: str) -> str:
+def left_out(is_drawable: pd.Series, name: str) -> str:
     """In words how many are not `drawable`; no words where all are."""
-    count = int((~found).sum())
+    count = int((~is_drawable).sum())
     return f"{name} left out as 0, next to 0 or unknown: {count}" if count else ""
 
 
-def drawn_part(rows: pd.DataFrame, column: str, each: str, name: str) -> tuple[pd.DataFrame, str]:
+def drawn_part(rows: pd.DataFrame, column: str, kind: str, name: str) -> tuple[pd.DataFrame, str]:
     """Rows that are `drawable` by a column, some at least; and in words how many are not."""
-    found = drawable(rows[column])
-    check_some(found, each)
-    return rows[found], left_out(found, name)
+    is_drawable = drawable(rows[column])
+    check_some(is_drawable, kind)
+    return rows[is_drawable], left_out(is_drawable, name)
 
 
 def ends_of(values: pd.Series) -> tuple[float, float]:

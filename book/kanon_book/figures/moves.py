@@ -88,11 +88,11 @@ def hurdles(frame: pd.DataFrame) -> alt.LayerChart:
         for power in range(1, math.ceil(top)):
             scene.line((power / top, y + 1), (power / top, y + 1.9), LIGHT_GREY, width=0.6)
         before, y = left, y + 2.2
-    said = [f"{row['condition']} {row['left']:,.0f}" for row in frame.to_dict("records")]
+    counts = [f"{row['condition']} {row['left']:,.0f}" for row in frame.to_dict("records")]
     return scene.chart(
         f"Of {start:,.0f} attempts",
         "Full: still there; dashed: taken away by the condition. Each line is ten times the one before",
-        f"Bars of what is left of {start:,.0f} attempts after each condition, logarithmic. {'; '.join(said)}.",
+        f"Bars of what is left of {start:,.0f} attempts after each condition, logarithmic. {'; '.join(counts)}.",
         rows,
     )
 
@@ -109,16 +109,21 @@ def crowd(frame: pd.DataFrame, *, across: int = 30) -> alt.LayerChart:
         scene.word(0, y + 0.5, f"{row['who']}: {row['alike']:,} alike", bold=row["alike"] == 1)
         for place in range(row["alike"]):
             x, line = (place % across + 0.5) / across, y + 1.35 + 0.5 * (place // across)
-            one = place == 0
+            first = place == 0
             scene.dot(
-                x, line, ORANGE if one else GREY, shape="square" if one else "circle", full=one, size=75 if one else 30
+                x,
+                line,
+                ORANGE if first else GREY,
+                shape="square" if first else "circle",
+                full=first,
+                size=75 if first else 30,
             )
         y += 1.9 + 0.5 * ((row["alike"] - 1) // across)
-    said = [f"{row['who']} {row['alike']:,}" for row in frame.to_dict("records")]
+    counts = [f"{row['who']} {row['alike']:,}" for row in frame.to_dict("records")]
     return scene.chart(
         "A household in the crowd",
         "Each dot: a person of the population, in the last line a household, of the same look; square: the one meant",
-        f"Dots for those in the population who have the same key as a member of one household. {'; '.join(said)}.",
+        f"Dots for those in the population who have the same key as a member of one household. {'; '.join(counts)}.",
         y,
     )
 
@@ -137,11 +142,11 @@ def flow(matrix: pd.DataFrame, persons: pd.Series, *, heading: str) -> alt.Layer
     scene, left_x, right_x = Scene(), 0.27, 0.63
 
     def ends(counts: pd.Series) -> dict:
-        at, found = 0.6, {}
+        at, tops = 0.6, {}
         for name in names:
-            found[name] = at
+            tops[name] = at
             at += tall * counts[name] / total + gap
-        return found
+        return tops
 
     left, right = ends(persons), ends(seen)
     for name in names:
@@ -159,11 +164,11 @@ def flow(matrix: pd.DataFrame, persons: pd.Series, *, heading: str) -> alt.Layer
             a, b = at_left[source], at_right[target]
             scene.band(left_x, right_x, (a, a + wide), (b, b + wide), color)
             at_left[source], at_right[target] = a + wide, b + wide
-    said = [f"Of {persons[source]:g} {source}, {listed_counts(moved.loc[source])}" for source in names]
+    sentences = [f"Of {persons[source]:g} {source}, {listed_counts(moved.loc[source])}" for source in names]
     return scene.chart(
         heading,
         "Left: the true category; right: what the file shows. Numbers on the right are expected ones",
-        f"Flow of {total:g} persons from true to released categories. {'. '.join(said)}.",
+        f"Flow of {total:g} persons from true to released categories. {'. '.join(sentences)}.",
         tall + gap * len(names) + 0.2,
     )
 
@@ -220,15 +225,15 @@ def overlap(row: dict | pd.Series, name: str) -> alt.LayerChart:
     for words, y, side, color, shape in ((0.4, 2.4, "before", BLUE, "circle"), (4.8, 3.4, "after", ORANGE, "square")):
         scene.line((at(ends[side][0]), y), (at(ends[side][1]), y), color, width=6)
         scene.dot(at(row[f"estimate_{side}"]), y, BLACK, shape=shape, size=110)
-        told = f"{ends[side][0]:{form}} to {ends[side][1]:{form}}; common: {percent(shares[side])}"
+        range_words = f"{ends[side][0]:{form}} to {ends[side][1]:{form}}; common: {percent(shares[side])}"
         scene.word(0.04, words, f"{side}: {row[f'estimate_{side}']:{form}}", bold=True)
-        scene.word(0.04, words + 0.75, told)
+        scene.word(0.04, words + 0.75, range_words)
     scene.word(0.04, 6.9, f"overlap, the mean of both shares: {percent(row['overlap'])}", bold=True)
-    said = [f"{side} {ends[side][0]:{form}} to {ends[side][1]:{form}}" for side in ends]
+    ranges = [f"{side} {ends[side][0]:{form}} to {ends[side][1]:{form}}" for side in ends]
     return scene.chart(
         f"Two intervals of one indicator: {name}",
         "Lines: the intervals; marks: the estimates; dashed: what both have in common",
-        f"Two intervals of {name}. {'; '.join(said)}. Common is {percent(shares['before'])} of the one before and "
+        f"Two intervals of {name}. {'; '.join(ranges)}. Common is {percent(shares['before'])} of the one before and "
         f"{percent(shares['after'])} of the one after: an overlap of {percent(row['overlap'])}.",
         7.5,
     )
@@ -245,11 +250,11 @@ def parts(points: pd.DataFrame, part: pd.Series) -> alt.LayerChart:
     scene = Scene()
     x = 0.1 + 0.86 * (points[across] - low[across]) / (high[across] - low[across])
     y = 1.2 + (tall - 2) * (high[up] - points[up]) / (high[up] - low[up])
-    said = []
+    boxes = []
     for _, rows in points.groupby(part):
         xs, ys = x[rows.index], y[rows.index]
         scene.box((xs.min() - 0.025, xs.max() + 0.025), (ys.min() - 0.4, ys.max() + 0.4), BLUE)
-        said.append(
+        boxes.append(
             f"{len(rows)} with {across} {rows[across].min():g}-{rows[across].max():g} and {up} "
             f"{rows[up].min():g}-{rows[up].max():g}"
         )
@@ -262,6 +267,7 @@ def parts(points: pd.DataFrame, part: pd.Series) -> alt.LayerChart:
     return scene.chart(
         "Points cut into parts",
         f"Each box: the ranges that all its points are released with; {part.nunique()} boxes",
-        f"{len(points)} invented points and the {part.nunique()} parts that Mondrian makes of them: {'; '.join(said)}.",
+        f"{len(points)} invented points and the {part.nunique()} parts that Mondrian makes of them: "
+        f"{'; '.join(boxes)}.",
         tall + 1,
     )

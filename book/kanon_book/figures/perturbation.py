@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.show import style
-from kanon_lab.show.style import BLACK, BLUE, GREY, LIGHT_GREY, ORANGE, SHARE, SUBTITLE_WIDTH, alt, finish, live, title
+from kanon_lab.show.style import BLACK, BLUE, GREY, LIGHT_GREY, ORANGE, SHARE, SUBTITLE_WIDTH, alt, finish, live
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,14 +43,15 @@ def by_strength(frame: pd.DataFrame, *, heading: str, strength: str, share: str,
         tooltip=style.tooltips(("series:N", "series"), ("strength:Q", "strength", "~g"), ("share:Q", "share", SHARE)),
     )
     points = base.mark_point(filled=True, size=70, opacity=1).encode(shape=looks["shape"])
-    said = "; ".join(
+    sentence = "; ".join(
         f"{name}: {', '.join(f'{percent(row.share)} at {row.strength:g}' for row in part.itertuples())}"
         for name, part in rows.sort_values("strength").groupby("series", sort=False)
     )
     return finish(
         alt.layer(base.mark_line(strokeWidth=2), points),
-        title=title(heading, note),
-        description=f"Line chart of {share.lower()} by {strength.lower()}. {said}.",
+        title=heading,
+        subtitle=note,
+        description=f"Line chart of {share.lower()} by {strength.lower()}. {sentence}.",
         height=260,
     )
 
@@ -84,7 +85,8 @@ def groups_of_points(frame: pd.DataFrame) -> alt.LayerChart:
     sizes = ", ".join(f"{name} has {count}" for name, count in rows["group"].value_counts().sort_index().items())
     return finish(
         alt.layer(lines, points, centres),
-        title=title("Groups of near points", "Hollow: the points; filled: the mean that each of them is released as"),
+        title="Groups of near points",
+        subtitle="Hollow: the points; filled: the mean that each of them is released as",
         description=f"Scatter plot of {len(rows)} invented points in groups, with a line from each to the mean of its "
         f"group. Points: {sizes}.",
         height=300,

@@ -28,7 +28,7 @@ def records_by_class(tables: Mapping[str, pd.DataFrame], keys: Sequence[str]) ->
     `tables`: by name a frame with the keys and, beside them, at most two other columns. Records that stand alone have
     a dashed box.
     """
-    scene, y, told, keys = Scene(), 0.0, [], list(keys)
+    scene, y, sentences, keys = Scene(), 0.0, [], list(keys)
     for name, table in tables.items():
         check_columns(table, keys, "a table of a few records")
         classes = table.groupby(keys, sort=False, dropna=False)
@@ -54,11 +54,11 @@ def records_by_class(tables: Mapping[str, pd.DataFrame], keys: Sequence[str]) ->
             f"{listed(part.index)} ({', '.join(map(str, part[keys].iloc[0]))})" for _, part in classes if len(part) > 1
         ]
         alone = table.index[sizes == 1]
-        told += [f"{name}: k = {sizes.min()}. Classes: {'; '.join(parts) or 'none of several records'}."]
-        told += [f"Alone: {listed(alone)}."] if len(alone) else []
+        sentences += [f"{name}: k = {sizes.min()}. Classes: {'; '.join(parts) or 'none of several records'}."]
+        sentences += [f"Alone: {listed(alone)}."] if len(alone) else []
         y += len(table) + 3
     note = f"One box a record: same colour and letter, same {listed(keys)}"
-    words = f"Records of {listed(tables)} by class. {' '.join(told)}"
+    words = f"Records of {listed(tables)} by class. {' '.join(sentences)}"
     return scene.chart("Records and their classes", note, words, y - 0.5)
 
 
@@ -143,11 +143,13 @@ def company(before: pd.DataFrame, after: pd.DataFrame, record: str) -> alt.Layer
     scene.word(0.02, y, f"count for record {record}")
     for x, counts in zip(marks, claims.values()):
         scene.word(x, y, str(int(counts.sum())), align="center", bold=True)
-    said = [f"{claim.replace(chr(10), ' ')}: {listed(list(counts.index[counts]))}" for claim, counts in claims.items()]
+    sentences = [
+        f"{claim.replace(chr(10), ' ')}: {listed(list(counts.index[counts]))}" for claim, counts in claims.items()
+    ]
     return scene.chart(
         f"The company of record {record}, by three claims",
         f"Full: the released record counts, for somebody who looks for the person of record {record}",
-        f"Released records that count as company of record {record}, by claim. {'; '.join(said)}.",
+        f"Released records that count as company of record {record}, by claim. {'; '.join(sentences)}.",
         y + 0.6,
     )
 
@@ -158,7 +160,7 @@ def subset_tree(sets: Mapping[tuple[str, ...], int], keys: Sequence[str], *, who
     A box adds its key to those left of it. `sets`: for each set of keys, in the order of `keys`, how many agree.
     """
     alone = [set(names) for names, alike in sets.items() if alike == 1]
-    scene, rows, found, left = Scene(), 0, [], 0
+    scene, rows, sentences, left = Scene(), 0, [], 0
     place, step = {}, 1 / len(keys)
     for names in sorted(sets, key=lambda names: [keys.index(name) for name in names]):
         parent = names[:-1]
@@ -176,13 +178,13 @@ def subset_tree(sets: Mapping[tuple[str, ...], int], keys: Sequence[str], *, who
         scene.word(x + 0.01, y - 0.38, names[-1], color=GREY if over else "#000000")
         says = "left out" if over else "alone" if minimal else f"{sets[names]} alike"
         scene.word(x + 0.01, y + 0.38, says, bold=minimal, color=GREY if over else "#000000")
-        found += [names] if minimal else []
+        sentences += [names] if minimal else []
         left += over
     return scene.chart(
         f"The sets of keys of {who}, as a tree",
         "Each box adds its key to those on its left. Alone: on this set, on no part of it. Left out: holds such a set",
         f"Tree of the {len(sets)} sets of {listed(keys)}. Minimal sample uniques of {who}: "
-        f"{'; '.join(listed(names) for names in found) or 'none'}. {left} sets contain one of these and are "
+        f"{'; '.join(listed(names) for names in sentences) or 'none'}. {left} sets contain one of these and are "
         f"left out; the others: {'; '.join(f'{listed(n)} {a} alike' for n, a in sets.items() if a > 1) or 'none'}.",
         1.9 * rows,
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.show import style
-from kanon_lab.show.style import BLACK, BLUE, COUNT, GREY, ORANGE, SHARE, alt, finish, hover, inline, title, tooltips
+from kanon_lab.show.style import BLACK, BLUE, COUNT, GREY, ORANGE, SHARE, alt, finish, hover, inline, tooltips
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,7 +99,7 @@ def _explored(largest: int) -> list:
         .transform_calculate(series=f"({json.dumps(_CURVES)})[datum.name]")
     )
     lines = curves.mark_line(strokeWidth=2.5).encode(x=x, y=y, **looks)
-    told = ("series:N", "measure"), ("f:Q", "f_k"), ("F:Q", "estimated F_k", COUNT), ("risk:Q", "risk", SHARE)
+    tips = ("series:N", "measure"), ("f:Q", "f_k"), ("F:Q", "estimated F_k", COUNT), ("risk:Q", "risk", SHARE)
     chosen = (
         alt.Chart()
         .transform_filter("datum.f == f_k")
@@ -107,7 +107,7 @@ def _explored(largest: int) -> list:
     )
     rule = chosen.mark_rule(color=GREY, strokeDash=[3, 3]).encode(x=x, y=y, y2="inverse:Q")
     point = chosen.mark_point(filled=True, size=130, color="white", stroke="black", strokeWidth=2, opacity=1)
-    return [lines, rule, point.encode(x=x, y=y), hover(curves.encode(x=x, y=y), *told)]
+    return [lines, rule, point.encode(x=x, y=y), hover(curves.encode(x=x, y=y), *tips)]
 
 
 def risk_by_frequency(frame: pd.DataFrame) -> alt.LayerChart:
@@ -134,16 +134,17 @@ def risk_by_frequency(frame: pd.DataFrame) -> alt.LayerChart:
         ),
     )
     firsts = rows[rows["f_k"] == labels[0]]
-    said = ", ".join(f"{percent(row.risk)} by {row.measure}" for row in firsts.itertuples())
+    shares = ", ".join(f"{percent(row.risk)} by {row.measure}" for row in firsts.itertuples())
     return finish(
         alt.layer(
             base.mark_line(strokeWidth=2).encode(strokeDash=looks["strokeDash"]),
             base.mark_point(filled=True, size=75, opacity=1).encode(shape=looks["shape"]),
         ),
-        title=title("Risk by the number of records alike", "Mean over the records with the same f_k"),
+        title="Risk by the number of records alike",
+        subtitle="Mean over the records with the same f_k",
         description=(
             f"Line chart of the mean risk of records by f_k, {labels[0]} to {labels[-1]}, on a logarithmic axis: "
-            f"{', '.join(measures)}. At f_k = {labels[0]}: {said}."
+            f"{', '.join(measures)}. At f_k = {labels[0]}: {shares}."
         ),
         height=320,
     )
@@ -192,7 +193,8 @@ def household_bounds(frame: pd.DataFrame) -> alt.LayerChart:
                 x=x, color=color, shape=shape
             ),
         ),
-        title=title("Risk that some member is found", "Means over the households of each size"),
+        title="Risk that some member is found",
+        subtitle="Means over the households of each size",
         description=(
             f"Bars of the mean household risk by members, {labels[0]} to {labels[-1]}, from the lower to the upper "
             f"bound, with marks for independent members and for one member. With {labels[-1]}: "

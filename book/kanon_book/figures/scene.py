@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kanon_lab.show.style import BLACK, GREY, alt, finish, title
+from kanon_lab.show.style import BLACK, GREY, alt, finish
 
 # Pixels: a row, and the widest that a picture gets (a telephone leaves some 340).
 ROW, _WIDEST = 22, 600
@@ -88,4 +88,4 @@ class Scene:
             if self.marks[name]
         ]
         chart = alt.layer(*layers)
-        return finish(chart, title=title(heading, note), description=description, height=round(rows * ROW))
+        return finish(chart, title=heading, subtitle=note, description=description, height=round(rows * ROW))

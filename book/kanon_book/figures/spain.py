@@ -23,7 +23,6 @@ from kanon_lab.show.style import (
     check_columns,
     finish,
     inline,
-    title,
     told_apart,
     tooltips,
 )
@@ -97,9 +96,9 @@ def figura_1(frame: pd.DataFrame, *, named: Iterable[str] = ()) -> alt.LayerChar
     places_drawn = alone["place"].nunique()
     return finish(
         alt.layer(*layers),
-        title=title(
-            "The smaller the municipality, the more persons are alone",
-            "Alone: nobody else there has the same sex and date of birth. The larger a mark, the more municipalities.",
+        title="The smaller the municipality, the more persons are alone",
+        subtitle=(
+            "Alone: nobody else there has the same sex and date of birth. The larger a mark, the more municipalities."
         ),
         description=(
             f"Scatter plot of {places_drawn:,} municipalities: share of persons who are alone against population, on a "
@@ -122,7 +121,9 @@ def distribution(frame: pd.DataFrame) -> alt.LayerChart:
     if not frame["population"].iloc[0] > 0:
         raise OptionError("the chart shows shares of persons, and the place has none")
     dates = style.check_dates(frame["dates"])
-    rows = frame.assign(k=_range_labels(frame), spread=frame["half_width"] / frame["population"])
+    ends = frame["k_to"].astype(object).where(frame["k_to"].notna(), None)
+    labels = [KRange(first, last).label for first, last in zip(frame["k_from"], ends, strict=True)]
+    rows = frame.assign(k=labels, spread=frame["half_width"] / frame["population"])
     rows = rows.assign(
         low=(rows["share"] - rows["spread"]).clip(lower=0), high=(rows["share"] + rows["spread"]).clip(upper=1)
     )
@@ -151,9 +152,9 @@ def distribution(frame: pd.DataFrame) -> alt.LayerChart:
     name, population = frame["name"].iloc[0], int(frame["population"].iloc[0])
     return finish(
         alt.layer(bars, intervals, words),
-        title=title(
-            f"{name}: persons by the size k of their group",
-            "Group: same municipality, sex and date of birth. Grey lines: 95 % intervals, where long enough to see",
+        title=f"{name}: persons by the size k of their group",
+        subtitle=(
+            "Group: same municipality, sex and date of birth. Grey lines: 95 % intervals, where long enough to see"
         ),
         description=(
             f"Bar chart of {name}, {population:,} persons: share of persons by the number k of persons who share their "
@@ -197,19 +198,14 @@ def provinces(frame: pd.DataFrame) -> alt.LayerChart:
         color=style.date_color(dates),
         shape=style.date_shape(dates),
         tooltip=tooltips(
-            ("name:N", "province"),
-            ("population:Q", "population", COUNT),
-            style.DATE_TIP,
-            ("share:Q", "alone", SHARE),
+            ("name:N", "province"), ("population:Q", "population", COUNT), style.DATE_TIP, ("share:Q", "alone", SHARE)
         ),
     )
     first, last = ranking.iloc[0], ranking.iloc[-1]
     return finish(
         alt.layer(lines, points).resolve_axis(x="independent"),
-        title=title(
-            "Provinces by the share of persons who are alone",
-            "Alone: nobody else of the same municipality, sex and date of birth",
-        ),
+        title="Provinces by the share of persons who are alone",
+        subtitle="Alone: nobody else of the same municipality, sex and date of birth",
         description=(
             f"Dot plot of {len(order)} provinces ranked by the share of persons who are alone when the {dates[0]} of "
             f"birth is known: from {first['name']}, {percent(first['share'])}, to {last['name']}, "
@@ -247,10 +243,8 @@ def alone(frame: pd.DataFrame) -> alt.LayerChart:
     halves = "; ".join(f"{_half(frame[frame['dates'] == d])} persons for the {d}" for d in dates)
     return finish(
         alt.layer(_share_lines(0.5), lines, points),
-        title=title(
-            "How likely is it to be alone in a cell of n persons?",
-            "Cell: the persons of one place, sex and five-year age group",
-        ),
+        title="How likely is it to be alone in a cell of n persons?",
+        subtitle="Cell: the persons of one place, sex and five-year age group",
         description=(
             "Line chart of the probability that a person shares the date of birth with nobody else of the cell, "
             "against the number of persons in the cell, on a logarithmic axis. The largest cell drawn in which it is "
@@ -290,19 +284,19 @@ def ages(frame: pd.DataFrame, *, pooled: pd.DataFrame, name: str = "the places")
     levels = levels.encode(x="age:Q", x2="end:Q", y="share:Q", color=style.date_color(dates))
     by_day = rows[rows["dates"] == dates[0]].set_index("age")["share"]
     groups = rows.drop_duplicates("age").set_index("age")["age_group"]
-    told = ", ".join(f"{percent(by_day[age])} at {groups[age]}" for age in (by_day.idxmin(), start, oldest))
-    one = percent(level.set_index("dates")["share"][dates[0]])
+    by_age = ", ".join(f"{percent(by_day[age])} at {groups[age]}" for age in (by_day.idxmin(), start, oldest))
+    pooled_share = percent(level.set_index("dates")["share"][dates[0]])
     return finish(
         alt.layer(levels, lines, points),
-        title=title(
-            f"Persons who are alone, by age: {name}",
+        title=f"Persons who are alone, by age: {name}",
+        subtitle=(
             "Alone: nobody else of the same place, sex and date of birth. "
-            f"Wide pale lines: {start} and over as one group",
+            f"Wide pale lines: {start} and over as one group"
         ),
         description=(
             f"Line chart of the share of persons of {name} who are alone, by five-year age group, for the date of "
-            f"birth known to the {' or '.join(dates)}. By {dates[0]} it is {told}; with all of {start} and over as "
-            f"one group, {one}."
+            f"birth known to the {' or '.join(dates)}. By {dates[0]} it is {by_age}; with all of {start} and over as "
+            f"one group, {pooled_share}."
         ),
         height=340,
     )
@@ -333,7 +327,7 @@ def deviations(frame: pd.DataFrame, *, half_width: float) -> alt.LayerChart:
     looks = told_apart(
         "register:N", [many, *others], color=[LIGHT_GREY, ORANGE, BLACK], shape=[_TICK, *_POINTS], title=None
     )
-    rows, told = frame[["register", "k", "z"]], tooltips(("register:N", "register"), ("k:N", "k"), ("z:Q", "sd", ".2f"))
+    rows, tips = frame[["register", "k", "z"]], tooltips(("register:N", "register"), ("k:N", "k"), ("z:Q", "sd", ".2f"))
     ticks = alt.Chart(inline(rows[rows["register"] == many], 3)).mark_tick(thickness=1.5, opacity=0.6, height=14)
     points = alt.Chart(inline(rows[rows["register"] != many], 3)).mark_point(filled=True, size=110, opacity=1)
     outside = {name: int((here["z"].abs() > half_width).sum()) for name, here in frame.groupby("register")}
@@ -342,13 +336,11 @@ def deviations(frame: pd.DataFrame, *, half_width: float) -> alt.LayerChart:
     return finish(
         alt.layer(
             band,
-            ticks.encode(x=x, y=y, color=looks["color"], tooltip=told),
-            points.encode(x=x, y=y, **looks, tooltip=told),
+            ticks.encode(x=x, y=y, color=looks["color"], tooltip=tips),
+            points.encode(x=x, y=y, **looks, tooltip=tips),
         ),
-        title=title(
-            "Registers that were drawn, and the law",
-            "How far the persons counted lie from those expected. The band holds 95 % where the law is right.",
-        ),
+        title="Registers that were drawn, and the law",
+        subtitle="How far the persons counted lie from those expected. The band holds 95 % where the law is right.",
         description=(
             f"Strip plot: for each range of k from {order[0]} to {order[-1]}, how many standard deviations the number "
             f"of persons counted in registers lies from the number expected. Outside the 95 % interval lie: {counted}."
@@ -367,11 +359,6 @@ def _alone(frame: pd.DataFrame) -> pd.DataFrame:
 def _share_lines(*shares: float) -> Any:
     lines = alt.Chart(alt.InlineData(values=[{"share": share} for share in shares]))
     return lines.mark_rule(color=GREY, strokeDash=[4, 4]).encode(y=alt.Y("share:Q"))
-
-
-def _range_labels(frame: pd.DataFrame) -> list[str]:
-    ends = frame["k_to"].astype(object).where(frame["k_to"].notna(), None)
-    return [KRange(first, last).label for first, last in zip(frame["k_from"], ends, strict=True)]
 
 
 def _alone_sentence(frame: pd.DataFrame, dates: list[str]) -> str:

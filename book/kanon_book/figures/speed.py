@@ -20,7 +20,6 @@ from kanon_lab.show.style import (
     finish,
     inline_rounded,
     ticks,
-    title,
     told_apart,
     tooltips,
 )
@@ -71,7 +70,8 @@ def seconds_by_size(runs: pd.DataFrame, *, question: str, unit: str) -> alt.Laye
     points = base.mark_point(filled=True, size=55, opacity=1).encode(x=x, y=y, tooltip=tooltips(*rows), **looks)
     return finish(
         lines + ranges + points,
-        title=title(question, f"Seconds by {unit}: median and range; both axes are logarithmic"),
+        title=question,
+        subtitle=f"Seconds by {unit}: median and range; both axes are logarithmic",
         description=_in_words(runs, question, unit),
         height=300,
     )
@@ -80,5 +80,5 @@ def seconds_by_size(runs: pd.DataFrame, *, question: str, unit: str) -> alt.Laye
 def _in_words(runs: pd.DataFrame, question: str, unit: str) -> str:
     """What `seconds_by_size` shows: the median of each task at the largest size that it was measured at."""
     last = runs.loc[runs.groupby("task", sort=False)["size"].idxmax()]
-    each = [f"{row.task} {number(row.median)} s for {row.size:,}" for row in last.itertuples(name="Row")]
-    return f"{question}: seconds by {unit}, on logarithmic axes. At the largest size: {'; '.join(each)}."
+    times = [f"{row.task} {number(row.median)} s for {row.size:,}" for row in last.itertuples(name="Row")]
+    return f"{question}: seconds by {unit}, on logarithmic axes. At the largest size: {'; '.join(times)}."

@@ -9,7 +9,7 @@ from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.show import style
 from kanon_lab.show.bars import LINE_OF_BARS, axis_with_room, bars_by_version, lines_of, versions_of, words_of_bars
-from kanon_lab.show.style import BLUE, COUNT, LIGHT_GREY, ORANGE, SHARE, alt, finish, inline, params, title, tooltips
+from kanon_lab.show.style import BLUE, COUNT, LIGHT_GREY, ORANGE, SHARE, alt, finish, inline, params, tooltips
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,7 +79,8 @@ def banded(
     smallest = after.loc[after["records"].idxmin()]
     return finish(
         alt.layer(*layers),
-        title=title(heading, "Areas are records: a band has its mean height"),
+        title=heading,
+        subtitle="Areas are records: a band has its mean height",
         description=(
             f"Histogram of {variable} before and after recoding: {len(before)} values with records became "
             f"{len(after)} bands. The smallest band, from {smallest['start']:g} to below {smallest['end']:g}, has "
@@ -108,14 +109,15 @@ def suppressed_cells(frame: pd.DataFrame) -> alt.LayerChart:
             ("variable:N", "variable"), ("cells:Q", "cells suppressed", COUNT), ("share:Q", "of the records", SHARE)
         ),
     )
-    said = "; ".join(
+    sentence = "; ".join(
         f"{f'{version}: ' if version else ''}{', '.join(f'{row.variable} {row.words}' for row in part.itertuples())}"
         for version, part in rows.groupby("version", sort=False)
     )
     return finish(
         alt.layer(*layers),
-        title=title("What suppression takes", "Cells suppressed in each key variable"),
-        description=f"Bar chart of the cells that local suppression takes from each key variable. {said}.",
+        title="What suppression takes",
+        subtitle="Cells suppressed in each key variable",
+        description=f"Bar chart of the cells that local suppression takes from each key variable. {sentence}.",
         height=(18 if len(versions) > 1 else LINE_OF_BARS) * len(rows) + 10 * len(names),
     )
 
@@ -134,7 +136,7 @@ def suppression_explorer(
     style.check_columns(cells, ("k", "order", "variable", "cells", "touched"), "local_suppression(...).cells")
     style.check_columns(claims, ("k", "order", "claim", "records"), "local_suppression(...).claims")
     names, orders = list(dict.fromkeys(cells["variable"])), list(dict.fromkeys(cells["order"]))
-    ks = sorted({int(each) for each in cells["k"]})
+    ks = sorted({int(k_shown) for k_shown in cells["k"]})
     states = _states(cells, claims, names, orders, ks)
     order = orders[0] if order is None else order
     if k not in ks or order not in orders:
@@ -150,7 +152,7 @@ def suppression_explorer(
         f"Bars with controls of what local suppression takes from {', '.join(names)} for k from {ks[0]} to {ks[-1]}, "
         "and of the records that are still below k by three claims."
     )
-    state = next(each for each in states if each["state"] == f"{k} {values['order']}")
+    state = next(candidate for candidate in states if candidate["state"] == f"{k} {values['order']}")
     return style.live(
         style.layered(_explored(names, records, states), "states", states, params(fixed | values, controls, _WORDS)),
         title=alt.TitleParams(alt.ExprRef("cost"), subtitle="Bars: share of the records of the file"),

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.show import style
-from kanon_lab.show.controls import Explorer, Shown, bound, drawn, moved, table
+from kanon_lab.show.controls import Explorer, Shown, bound, drawn, show_state, table
 from kanon_lab.show.style import alt
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_TITLE = "How likely are you alone?"
 _ALONE = "Alone: nobody there has your sex and birth date"
 _SUBJECT = (
     "Line chart of the chance that nobody in a town shares one's sex and date of birth, by the number of its "
@@ -54,7 +53,7 @@ def town_explorer(frame: pd.DataFrame, *, population: int = 20_000, dates: str =
         style.layered(_layers(names, sizes), "towns", rows, style.params(start, bindings, _WORDS)),
         title=alt.TitleParams(alt.ExprRef("words"), subtitle=_ALONE),
         subject=_SUBJECT,
-        state=_told(frame, **start),
+        state=_describe(frame, **start),
         height=300,
         signal="words",
     )
@@ -63,15 +62,14 @@ def town_explorer(frame: pd.DataFrame, *, population: int = 20_000, dates: str =
 
 def explore_town(frame: pd.DataFrame) -> Explorer:
     """The same for JupyterLab, with a table of the chances by each date."""
-    template = drawn(town_explorer(frame), _TITLE, _ALONE)
+    template = drawn(town_explorer(frame))
     names = [name for name in frame.columns if name != "population"]
 
     def tell(values: dict[str, Any]) -> Shown:
         row = frame.iloc[values["town"]]
         rows = [(name, percent(row[name])) for name in names]
         chosen = table("Chance of being alone", ("Birth known to", "alone"), rows, chosen=names.index(values["dates"]))
-        told = _told(frame, **values)
-        return Shown(told, chosen, moved(template, values, f"{_SUBJECT} {told}"))
+        return show_state(template, values, _describe(frame, **values), chosen)
 
     bindings = bound(template)
     places, slider = frame["population"].map("{:,}".format), bindings["town"]
@@ -79,7 +77,7 @@ def explore_town(frame: pd.DataFrame) -> Explorer:
     return Explorer(bindings | {"town": listed | {name: slider[name] for name in ("name", "value")}}, tell)
 
 
-def _told(frame: pd.DataFrame, town: int, dates: str) -> str:
+def _describe(frame: pd.DataFrame, town: int, dates: str) -> str:
     row = frame.iloc[town]
     return (
         f"In a town of {int(row['population']):,}, {dates} known: you are alone with a chance of {percent(row[dates])}."
@@ -99,10 +97,7 @@ def _layers(names: list[str], sizes: list[int]) -> list:
     curves = alt.Chart().transform_fold(names, ["dates", "share"]).encode(x=x, y=y)
     lines = curves.mark_line().encode(**style.chosen_dates(names))
     hover = style.hover(
-        curves,
-        ("population:Q", "inhabitants", style.COUNT),
-        style.DATE_TIP,
-        ("share:Q", "alone", style.SHARE),
+        curves, ("population:Q", "inhabitants", style.COUNT), style.DATE_TIP, ("share:Q", "alone", style.SHARE)
     )
     chosen = alt.Chart().transform_filter("datum.population == people")
     return [lines, *style.mark_at(chosen, x, y, share="datum[dates]"), hover]

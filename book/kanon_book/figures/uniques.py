@@ -15,7 +15,7 @@ from kanon_lab.errors import OptionError
 from kanon_lab.sample.curve import as_fraction
 from kanon_lab.sample.estimators import check_methods
 from kanon_lab.show import style
-from kanon_lab.show.style import BLACK, BLUE, GREEN, GREY, GRID, ORANGE, PURPLE, SHARE, alt, finish, title, tooltips
+from kanon_lab.show.style import BLACK, BLUE, GREEN, GREY, GRID, ORANGE, PURPLE, SHARE, alt, finish, tooltips
 
 _HEIGHT = 340
 _STUDY = ("fraction", "n1", "u1", "n2", "u2", "p_c", "tangent_p_c", "true_p_c")
@@ -67,9 +67,9 @@ def uniqueness_curve(curve: pd.DataFrame, study: pd.DataFrame, *, tangent: bool 
     read = _reading(study.iloc[0])
     if not drawable(read.drop("tangent")["share"]).all():
         raise OptionError("the axes are logarithmic: the curve needs a population in which somebody is unique")
-    found = (curve["fraction"] > 0) & drawable(curve["share"])
-    check_some(found, "share of the curve")
-    seen = curve.loc[found, ["fraction", "share"]].sort_values("fraction")
+    is_drawn = (curve["fraction"] > 0) & drawable(curve["share"])
+    check_some(is_drawn, "share of the curve")
+    seen = curve.loc[is_drawn, ["fraction", "share"]].sort_values("fraction")
     read = read if tangent else read.drop("tangent")
     x, y, limits = _axes(seen, read)
     return finish(
@@ -80,11 +80,13 @@ def uniqueness_curve(curve: pd.DataFrame, study: pd.DataFrame, *, tangent: bool 
             *_factor(read, x, y),
             *_labels(seen, read, x, y, limits),
         ),
-        title=title(
+        title=(
             f"The ruler ends at {_times(read, 'ruler')} the truth"
-            + (f", the tangent at {_times(read, 'tangent')}" if tangent else ""),
+            + (f", the tangent at {_times(read, 'tangent')}" if tangent else "")
+        ),
+        subtitle=(
             "Equal distances are equal factors: the ruler takes the same step from the sample to everybody as from "
-            "the subsample to the sample",
+            "the subsample to the sample"
         ),
         description=_curve_told(read),
         height=_HEIGHT,
@@ -92,15 +94,16 @@ def uniqueness_curve(curve: pd.DataFrame, study: pd.DataFrame, *, tangent: bool 
 
 
 def _curve_told(read: pd.DataFrame) -> str:
-    said = read["share"].map(percent)
+    shares = read["share"].map(percent)
     drawn, tangent = "Line chart", ""
-    if "tangent" in said:
-        drawn, tangent = "Line chart with a tangent", f", the tangent at the sample at {said['tangent']}"
+    if "tangent" in shares:
+        drawn, tangent = "Line chart with a tangent", f", the tangent at the sample at {shares['tangent']}"
     return (
         f"{drawn}, on logarithmic axes, of the share of records that are unique among those sampled, by the share "
-        f"of the population that is sampled. It falls from {said['subsample']} in the subsample over {said['sample']} "
-        f"in the sample to {said['truth']} when everybody is asked. The ruler through the first two falls once more by "
-        f"the same factor and ends at {said['ruler']}, {_times(read, 'ruler')} the truth{tangent}."
+        f"of the population that is sampled. It falls from {shares['subsample']} in the subsample over "
+        f"{shares['sample']} in the sample to {shares['truth']} when everybody is asked. The ruler through the first "
+        f"two falls once more by the same factor and ends at {shares['ruler']}, {_times(read, 'ruler')} the "
+        f"truth{tangent}."
     )
 
 
@@ -205,7 +208,9 @@ def _labels(
 ) -> list[alt.Chart]:
     """Words at the places, in the colours of their lines; those at fraction 1 apart by the heights that they need."""
     low, high = limits
-    ends = read.iloc[2:].assign(share=lambda each: each["share"].clip(lower=low)).sort_values("share", ascending=False)
+    ends = (
+        read.iloc[2:].assign(share=lambda points: points["share"].clip(lower=low)).sort_values("share", ascending=False)
+    )
     # The factor goes where most room is between the ruler and the truth.
     reach = np.log(ends["share"].loc[slice(*sorted(["ruler", "truth"], key=ends.index.get_loc))].to_numpy())
     widest = int(np.argmax(-np.diff(reach)))
@@ -274,10 +279,10 @@ def estimates_against_truth(
     names = check_methods(frame["method"] if methods is None else methods, known)
     rows = frame.loc[frame["method"].isin(names), ["fraction", "method", *columns]]
     rows = rows.set_axis(["fraction", "what", "truth", "mean", "sd", "failures"], axis="columns")
-    truth = rows.drop_duplicates("fraction").assign(what=_TRUTH, mean=lambda each: each["truth"])
+    truth = rows.drop_duplicates("fraction").assign(what=_TRUTH, mean=lambda points: points["truth"])
     ends, last = ends_of(rows["fraction"]), truth.loc[truth["fraction"].idxmax()]
     lost = [left_out(drawable(rows["mean"]), "means"), left_out(drawable(truth["mean"]), "values of the truth")]
-    lost = [each for each in lost if each]
+    lost = [text for text in lost if text]
     rows, truth = rows[drawable(rows["mean"])], truth[drawable(truth["mean"])]
     shown = pd.concat([rows["mean"], truth["mean"]])
     check_some(drawable(shown), "mean")
@@ -287,15 +292,16 @@ def estimates_against_truth(
     rows = rows.assign(low=(rows["mean"] - sd).clip(lower=low), high=(rows["mean"] + sd).clip(upper=high))
     layers = _against(rows, truth, names, ends, (low, high), _QUANTITIES[quantity])
     means = rows[rows["fraction"] == last["fraction"]]
-    said = ", ".join(f"{percent(row.mean)} by {row.what}" for row in means.itertuples())
+    shares = ", ".join(f"{percent(row.mean)} by {row.what}" for row in means.itertuples())
     return finish(
         alt.layer(*layers),
-        title=title(_QUANTITIES[quantity], "; ".join([_LINES, *lost])),
+        title=_QUANTITIES[quantity],
+        subtitle="; ".join([_LINES, *lost]),
         description=(
             f"Line chart of {_QUANTITIES[quantity]}, as {', '.join(names)} estimate it, by sampling fraction, on "
             f"logarithmic axes, with the truth. At a fraction of {percent(last['fraction'])} the truth is "
-            f"{percent(last['truth'])}; means are {said or 'unknown'}."
-            f"{''.join(f' {each.capitalize()}.' for each in lost)}"
+            f"{percent(last['truth'])}; means are {shares or 'unknown'}."
+            f"{''.join(f' {text.capitalize()}.' for text in lost)}"
         ),
         height=340,
     )

@@ -15,6 +15,7 @@ from myst_nb.ext.glue.utils import PendingGlueReference
 from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
+from kanon_book.pages import listing
 from kanon_book.words import texts
 from kanon_lab import __version__
 from kanon_lab.digits import local
@@ -98,7 +99,8 @@ class ChartMime:
     @staticmethod
     def handle_mime(renderer: NbElementRenderer, data: MimeData, inline: bool) -> list[nodes.Element] | None:
         if data.mime_type == WIDGET_MIME:
-            return [nodes.paragraph(text=_words(renderer)["widget"], classes=["kanon-widget-note"], translatable=False)]
+            note = texts("page", _language(renderer))["widget"]
+            return [nodes.paragraph(text=note, classes=["kanon-widget-note"], translatable=False)]
         if data.mime_type != page.VEGALITE_MIME:
             return None
         if not data.content.get("description"):
@@ -108,10 +110,6 @@ class ChartMime:
 
 def _language(renderer: NbElementRenderer) -> str:
     return renderer.renderer.sphinx_env.config.language
-
-
-def _words(renderer: NbElementRenderer) -> dict[str, str]:
-    return texts(page.WORDS, _language(renderer))
 
 
 class InsertFigures(SphinxPostTransform):
@@ -126,13 +124,15 @@ class InsertFigures(SphinxPostTransform):
             if page.VEGALITE_MIME in output["data"]:
                 node.replace_self([figure_node(output["data"], output["metadata"], self.config.language)])
             elif self._of_language(node, output):
-                found = generate_text_nodes(node, output)
-                node.replace_self([nodes.inline("", local(each.astext()), classes=each["classes"]) for each in found])
+                inserted = generate_text_nodes(node, output)
+                node.replace_self(
+                    [nodes.inline("", local(part.astext()), classes=part["classes"]) for part in inserted]
+                )
 
     def _of_language(self, node: PendingGlueReference, output: dict[str, Any]) -> bool:
         """Whether it is a number, which Python writes as in English; a text is in its language already."""
-        said = output.get("metadata", {}).get("kanon_lab", {}).get("said")
-        return self.config.language == "es" and node.gtype == "text" and "text/plain" in output["data"] and not said
+        is_said = output.get("metadata", {}).get("kanon_lab", {}).get("said")
+        return self.config.language == "es" and node.gtype == "text" and "text/plain" in output["data"] and not is_said
 
 
 class KeepFormulas(SphinxTransform):
@@ -153,7 +153,7 @@ class MarkEnglish(SphinxPostTransform):
     def run(self, **kwargs: Any) -> None:
         for node in self.document.findall(nodes.Element):
             if "untranslated" in node.get("classes", ()):
-                node["classes"] = [*(each for each in node["classes"] if each != "untranslated"), "language-en"]
+                node["classes"] = [*(name for name in node["classes"] if name != "untranslated"), "language-en"]
 
 
 def figure_node(data: dict[str, Any], metadata: dict[str, Any], language: str) -> nodes.raw:
@@ -168,7 +168,7 @@ def add_assets(app: Sphinx, pagename: str, templatename: str, context: dict[str,
     # Sphinx takes a page for one with formulas where any part of it might have had some.
     if 'class="math' not in context.get("body", ""):
         scripts = context["script_files"]
-        scripts[:] = [each for each in scripts if "mathjax" not in str(getattr(each, "filename", each))]
+        scripts[:] = [script for script in scripts if "mathjax" not in str(getattr(script, "filename", script))]
     app.add_css_file(STYLE)
     if re.search("dropdown admonition|<details", context.get("body", "")):
         app.add_js_file(None, body=FOLDED)
@@ -210,32 +210,36 @@ def load_less(app: Sphinx, config: Config) -> None:
 
 def write_assets(app: Sphinx) -> None:
     """Write them all before any page is made: Sphinx puts a checksum of them into the pages."""
-    write_static(
-        app, {SCRIPT: page.script, LIST_SCRIPT: lambda: page.list_script(app.config.language), STYLE: page.style}
-    )
+    files = {SCRIPT: page.script, LIST_SCRIPT: lambda: listing.script(app.config.language), STYLE: page.style}
+    write_static(app, files)
 
 
-def write_static(app: Sphinx, made: Mapping[str, Callable[[], str]]) -> None:
+def write_static(app: Sphinx, texts_of: Mapping[str, Callable[[], str]]) -> None:
     """Write files for pages of HTML, each by what makes its text."""
     if app.builder.format == "html":
         static = Path(app.outdir) / "_static"
         static.mkdir(parents=True, exist_ok=True)
-        for name, text in made.items():
+        for name, text in texts_of.items():
             (static / name).write_text(text(), "utf-8")
 
 
-def join_descriptions(app: Sphinx, what: str, name: str, each: object, options: Any, lines: list[str]) -> None:
+def join_descriptions(app: Sphinx, what: str, name: str, value: object, options: Any, lines: list[str]) -> None:
     """Put what a docstring says of a parameter after its colon, and goes on saying below, in one paragraph.
 
     numpydoc takes what stands after the colon for a type. A type is followed by a sentence of its own.
     """
     joined: list[str] = []
     for number, line in enumerate(lines):
-        told, colon, words = line.partition(" : ")
+        names, colon, words = line.partition(" : ")
         below = lines[number + 1] if number + 1 < len(lines) else ""
         continues = below.startswith("    ") and not below[4:5].isupper()
-        if colon and re.fullmatch(r"[*\w, ]+", told) and told[0] != " " and (continues or not below.startswith("    ")):
-            joined += [told, f"    {words}"]
+        if (
+            colon
+            and re.fullmatch(r"[*\w, ]+", names)
+            and names[0] != " "
+            and (continues or not below.startswith("    "))
+        ):
+            joined += [names, f"    {words}"]
         else:
             joined.append(line)
     lines[:] = joined

@@ -47,9 +47,9 @@ def element(tag: str, attributes: dict[str, Any] | None = None, *children: nodes
     """A node of a tag, its attributes by name, and what is in it."""
     # The classes too, by which other extensions know it.
     attributes = attributes or {}
-    made = html("", tag=tag, attributes_of_tag=attributes, classes=attributes.get("class", "").split())
-    made += [nodes.Text(child) if isinstance(child, str) else child for child in children]
-    return made
+    node = html("", tag=tag, attributes_of_tag=attributes, classes=attributes.get("class", "").split())
+    node += [nodes.Text(child) if isinstance(child, str) else child for child in children]
+    return node
 
 
 def _open(writer: Any, node: html) -> None:
@@ -74,8 +74,8 @@ def _recorded(path: Path, changed: int) -> dict[str, Any]:
 def solved_of(folder: str | Path, chapter: str) -> list[Solved] | None:
     """The exercises of a chapter as the notebook in a folder solved them; None where it has not."""
     path = Path(folder) / NOTEBOOK
-    found = _recorded(path, path.stat().st_mtime_ns if path.is_file() else 0).get(chapter)
-    return None if found is None else [Solved(**each) for each in found]
+    solved = _recorded(path, path.stat().st_mtime_ns if path.is_file() else 0).get(chapter)
+    return None if solved is None else [Solved(**fields) for fields in solved]
 
 
 class Tasks(SphinxDirective):
@@ -90,26 +90,26 @@ class Tasks(SphinxDirective):
         if chapter not in find_exercises():
             raise self.error(f"there are no exercises of {chapter}: write book/exercises/{chapter}.yml")
         self.env.note_dependency(str(self.env.srcdir / Path(self.config.kanon_executed) / NOTEBOOK))
-        if (found := solved_of(self.env.srcdir / Path(self.config.kanon_executed), chapter)) is None:
+        if (exercises := solved_of(self.env.srcdir / Path(self.config.kanon_executed), chapter)) is None:
             raise self.error(f"{NOTEBOOK} holds no exercises of {chapter}: run it again (make book)")
-        return found
+        return exercises
 
     def named(self, key: str) -> Solved:
         """An exercise by chapter and id."""
         chapter, _, name = key.rpartition(".")
         solved = self.solved(chapter)
-        found = next((each for each in solved if each.id == name), None)
-        if found is None:
-            raise self.error(f"no exercise {key}; {chapter} has {', '.join(each.id for each in solved)}")
-        return found
+        match = next((candidate for candidate in solved if candidate.id == name), None)
+        if match is None:
+            raise self.error(f"no exercise {key}; {chapter} has {', '.join(candidate.id for candidate in solved)}")
+        return match
 
     def inline(self, text: str, name: str = "") -> html:
         """A text of one line, which can be translated."""
         text = " ".join(text.split())
-        made = nodes.inline(text, "", *self.parse_inline(text)[0], translatable=True)
-        self.set_source_info(made)
+        node = nodes.inline(text, "", *self.parse_inline(text)[0], translatable=True)
+        self.set_source_info(node)
         return element(
-            "span", {"class": name} if name else {}, made
+            "span", {"class": name} if name else {}, node
         )  # Sphinx puts what can be translated at the end of what it is in
 
     def form(self, key: str, solved: Solved, *, again: bool = False) -> html:
@@ -121,8 +121,8 @@ class Tasks(SphinxDirective):
         check = element("button", {"type": "submit"}, self.words["check"])
         parts = [legend, self.statement(solved), *asked, element("p", {"class": "kanon-actions"}, check), self.said()]
         for place, text in enumerate(solved.hints, start=1):
-            said = self.words["hint"].format(place=place, count=len(solved.hints))
-            summary = element("summary", {}, said)
+            label = self.words["hint"].format(place=place, count=len(solved.hints))
+            summary = element("summary", {}, label)
             parts.append(element("details", {"class": "kanon-hint"}, summary, *self.parse_text_to_nodes(text)))
         parts.append(self.solution(solved))
         name = f"{'review' if again else 'exercise'}-{key.replace('.', '-')}"
@@ -148,18 +148,18 @@ class Tasks(SphinxDirective):
         return [nodes.Text(" "), self.inline(solved.unit, "kanon-unit")] if solved.unit else []
 
     def choices(self, solved: Solved) -> list[html]:
-        found = []
+        labels = []
         for letter, option in zip(LETTERS, solved.options, strict=False):
             entry = element("input", {"type": "radio", "name": "answer", "value": letter})
             words = element("span", {}, f"{letter}) ", self.inline(option["text"]))
-            found.append(element("label", {"class": "kanon-option"}, entry, " ", words))
-        return found
+            labels.append(element("label", {"class": "kanon-option"}, entry, " ", words))
+        return labels
 
     def solution(self, solved: Solved, summary: str = "solution") -> html:
         """The answer, in words and by code, and what is said of every other one."""
         parts = [element("summary", {}, self.words[summary])]
         if solved.options:
-            reasons = [self.reason(f"{letter})", each) for letter, each in zip(LETTERS, solved.options, strict=False)]
+            reasons = [self.reason(f"{letter})", entry) for letter, entry in zip(LETTERS, solved.options, strict=False)]
             parts.append(element("ul", {"class": "kanon-reasons"}, *reasons))
         else:
             shown = [local(solved.shown, self.config.language), *self.unit(solved)]
@@ -170,19 +170,19 @@ class Tasks(SphinxDirective):
             parts.append(nodes.literal_block(code, code, language="python"))
         if solved.wrong:
             parts.append(element("p", {}, self.words["others"]))
-            reasons = [self.reason(f"{local(each['shown'], self.config.language)}:", each) for each in solved.wrong]
+            reasons = [self.reason(f"{local(wrong['shown'], self.config.language)}:", wrong) for wrong in solved.wrong]
             parts.append(element("ul", {"class": "kanon-reasons"}, *reasons))
         return element("details", {"class": "kanon-solution"}, *parts)
 
-    def reason(self, name: str, each: dict[str, Any]) -> html:
-        says = element("div", {"class": "kanon-says"}, *self.parse_text_to_nodes(each["says"]))
+    def reason(self, name: str, entry: dict[str, Any]) -> html:
+        says = element("div", {"class": "kanon-says"}, *self.parse_text_to_nodes(entry["says"]))
         return element("li", {}, element("span", {"class": "kanon-number"}, name), says)
 
 
 def _task(key: str, solved: Solved) -> str:
     """What the script needs of an exercise, as JSON."""
     names = ("depth", "answer", "low", "high", "unit")
-    wrong = [{name: each[name] for name in ("answer", "low", "high")} for each in solved.wrong]
+    wrong = [{name: answer[name] for name in ("answer", "low", "high")} for answer in solved.wrong]
     task = {"key": key, "choice": bool(solved.options), "wrong": wrong}
     return json.dumps(task | {name: getattr(solved, name) for name in names})
 
@@ -192,12 +192,12 @@ class Exercises(Tasks):
 
     def run(self) -> list[nodes.Node]:
         chapter = Path(self.env.docname).name
-        asked = [each for each in self.solved(chapter) if each.depth != GUESS]
+        asked = [exercise for exercise in self.solved(chapter) if exercise.depth != GUESS]
         up = "../" * self.env.docname.count("/")
         link = element("a", {"href": f"{up}exercises/{chapter}.ipynb", "download": ""}, self.words["notebook_link"])
         count = element("span", {"data-chapter": chapter, "data-exercises": len(asked)})
         bar = element("p", {"class": "kanon-bar"}, count, f" {self.words['notebook']} ", link, ".")
-        return [bar, *(self.form(f"{chapter}.{each.id}", each) for each in asked)]
+        return [bar, *(self.form(f"{chapter}.{exercise.id}", exercise) for exercise in asked)]
 
 
 class Review(Tasks):
@@ -207,15 +207,15 @@ class Review(Tasks):
     final_argument_whitespace = True
 
     def run(self) -> list[nodes.Node]:
-        found = []
+        forms = []
         for key in self.arguments[0].split():
             solved, chapter = self.named(key), key.rpartition(".")[0]
             line = self.parse_text_to_nodes(self.words["from"].format(chapter=f"{{doc}}`/book/{chapter}`"))
-            for each in line:
-                each["translatable"] = False  # it is in the language of the page
-            found += line
-            found.append(self.form(key, solved, again=True))
-        return found
+            for node in line:
+                node["translatable"] = False  # it is in the language of the page
+            forms += line
+            forms.append(self.form(key, solved, again=True))
+        return forms
 
 
 class Predict(Tasks):

@@ -72,7 +72,7 @@ class TitlesOfWorks(SphinxPostTransform):
     def run(self, **kwargs: Any) -> None:
         if "cite" not in self.env.domains:
             return
-        works = {each.citation_id: each.entry.fields for each in self.env.get_domain("cite").citations}
+        works = {citation.citation_id: citation.entry.fields for citation in self.env.get_domain("cite").citations}
         for citation in self.document.findall(nodes.citation):
             work = works.get(citation["ids"][0], {})
             language = work.get("langid", "en")
@@ -131,13 +131,13 @@ class Minutes(SphinxDirective):
 def gather(app: Sphinx, env: BuildEnvironment) -> None:
     """Once all pages have been read: what is known of each chapter, by the name of its document."""
     toc = Path(app.srcdir, app.config.external_toc_path)
-    env.kanon_about = {each.document: _about(env, each) for each in (chapters(toc) if toc.exists() else [])}
+    env.kanon_about = {chapter.document: _about(env, chapter) for chapter in (chapters(toc) if toc.exists() else [])}
     names = [about.chapter.name for about in env.kanon_about.values()]
     for number, (document, about) in enumerate(env.kanon_about.items()):
         for name in about.needs:
             if name not in names[:number]:
                 LOGGER.warning("needs: no chapter before this one is called %s", name, location=document)
-        for name in [each for each in about.terms if each not in GLOSSED]:
+        for name in [term for term in about.terms if term not in GLOSSED]:
             LOGGER.warning(
                 "terms: %s is no key of a term of the glossary in kanon_lab/terms.csv", name, location=document
             )
@@ -148,7 +148,7 @@ def gather(app: Sphinx, env: BuildEnvironment) -> None:
 
 
 def _about(env: BuildEnvironment, chapter: Chapter) -> About:
-    said = env.metadata[chapter.document]
+    metadata = env.metadata[chapter.document]
     document = env.get_doctree(chapter.document)
     asked = [node["attributes_of_tag"] for node in document.findall(html) if "kanon-exercise" in node["classes"]]
     depths = [json.loads(attributes["data-exercise"])["depth"] for attributes in asked]
@@ -156,17 +156,17 @@ def _about(env: BuildEnvironment, chapter: Chapter) -> About:
     return About(
         chapter,
         env.titles[chapter.document].astext(),
-        said.get("track", TRACKS[-1]),
-        _list(said.get("needs")),
-        _list(said.get("terms")),
+        metadata.get("track", TRACKS[-1]),
+        _list(metadata.get("needs")),
+        _list(metadata.get("terms")),
         _rounded(reading),
         _rounded(practice_minutes(depths)),
     )
 
 
-def _list(said: Any) -> tuple[str, ...]:
+def _list(text: Any) -> tuple[str, ...]:
     """A list of the front matter, which MyST gives as JSON."""
-    return tuple(json.loads(said)) if said else ()
+    return tuple(json.loads(text)) if text else ()
 
 
 def _rounded(minutes: float) -> int:
@@ -213,8 +213,8 @@ class Frame(SphinxPostTransform):
         named = {about.chapter.name: about for about in self.about.values()}
         if missing := [name for name in names if name not in named]:
             LOGGER.warning("time: no chapter is called %s", missing[0], location=self.env.docname)
-        found = [named[name] for name in names if name in named]
-        read, practise = sum(about.read for about in found), sum(about.practise for about in found)
+        abouts = [named[name] for name in names if name in named]
+        read, practise = sum(about.read for about in abouts), sum(about.practise for about in abouts)
         return f"{self.words['read'].format(minutes=read)}, {self.words['practise'].format(minutes=practise)}"
 
     def _line(self, here: About) -> nodes.container:
@@ -240,15 +240,15 @@ class Frame(SphinxPostTransform):
         ]
         at = order.index(place.document)
         around = {"before": order[at - 1 : at] if at else [], "after": order[at + 1 : at + 2]}
-        beside = {name: [self._link(self.about[each].title, each) for each in there] for name, there in around.items()}
+        beside = {name: [self._link(self.about[page].title, page) for page in there] for name, there in around.items()}
         rest = [self._listed({"needs": needs}), self._listed({"terms": terms}), self._listed(beside)]
-        return nodes.container("", first, *(each for each in rest if each.children), classes=["kanon-line"])
+        return nodes.container("", first, *(part for part in rest if part.children), classes=["kanon-line"])
 
     def _listed(self, links: dict[str, list[nodes.reference]]) -> nodes.paragraph:
         """Lists of links, each behind its word; an empty one is left out."""
         paragraph = nodes.paragraph()
-        for name, found in links.items():
-            for number, link in enumerate(found):
+        for name, listed in links.items():
+            for number, link in enumerate(listed):
                 start = ", " if number else f"{' · ' if paragraph.children else ''}{self.words[name]}: "
                 paragraph += [nodes.Text(start), link]
         return paragraph
@@ -272,7 +272,9 @@ class Frame(SphinxPostTransform):
         def link(other: About, text: str, extra: str = "") -> str:
             return f'<a href="{escape(self._uri(other.chapter.document))}"{extra}>{escape(text)}</a>'
 
-        named = sorted((by_name[name] for name in about.needs if name in by_name), key=lambda each: each.chapter.number)
+        named = sorted(
+            (by_name[name] for name in about.needs if name in by_name), key=lambda other: other.chapter.number
+        )
         needs = ", ".join(link(other, str(other.chapter.number), f' title="{escape(other.title)}"') for other in named)
         cells = [about.read, about.practise or "", needs]
         row = "".join(f"<td>{cell}</td>" for cell in cells)
@@ -324,7 +326,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("config-inited", edition.add_address)
     app.connect("html-collect-pages", edition.absent_page)
     app.connect("html-page-context", edition.add_metadata)
-    app.connect("build-finished", edition.write_redirects)
     app.connect("build-finished", edition.write_published)
     app.connect("builder-inited", write_assets)
     app.connect("env-updated", gather)

@@ -23,7 +23,7 @@ SOURCES = ("es", "ca")
 #: Where a term is no use of it, or would stand in the way: another link, code, a heading, the line under the title.
 _CLOSED = (nodes.reference, addnodes.pending_xref, nodes.title, nodes.rubric, nodes.caption, nodes.literal, nodes.raw)
 _CLOSED += (nodes.literal_block, nodes.math, nodes.math_block, nodes.target)
-CLOSED_CLASSES = {"kanon-line", "kanon-exercises", "kanon-exercise", *(f"language-{each}" for each in SOURCES)}
+CLOSED_CLASSES = {"kanon-line", "kanon-exercises", "kanon-exercise", *(f"language-{source}" for source in SOURCES)}
 # Words that hold a term and mean something else.
 _OTHERWISE = ("data protection", "protección de datos")
 # In Spanish what follows these describes the noun before them, and stays as it is in the plural.
@@ -85,7 +85,7 @@ def spanish_forms(name: str) -> set[str]:
     words = noun.split()
     counted = [[*map(_plural, words)], [_plural(words[0]), *words[1:]], [*map(_singular, words)]]
     counted += [[_singular(words[0]), *words[1:]], words]
-    return {" ".join([*each, *rest]) for each in counted}
+    return {" ".join([*form, *rest]) for form in counted}
 
 
 def _plural(word: str) -> str:
@@ -106,9 +106,9 @@ def _singular(word: str) -> str:
 def _keys(language: str) -> dict[str, str]:
     """Form -> key of its term; none where the words mean something else."""
     forms_of = spanish_forms if language == "es" else forms
-    found = {form: key for key, term in GLOSSED.items() for form in forms_of(term.name(language))}
+    by_form = {form: key for key, term in GLOSSED.items() for form in forms_of(term.name(language))}
     named = {term.name(language).lower(): key for key, term in GLOSSED.items()}
-    return found | named | dict.fromkeys(_OTHERWISE, "")
+    return by_form | named | dict.fromkeys(_OTHERWISE, "")
 
 
 @cache
@@ -157,7 +157,7 @@ class Terms(SphinxDirective):
         if term.symbol:
             head += [nodes.Text(" "), nodes.math(term.symbol, term.symbol)]
         names = nodes.paragraph(translatable=False)
-        others = [each for each in LANGUAGES if each != language]
+        others = [other_language for other_language in LANGUAGES if other_language != language]
         for number, other in enumerate(others):
             names += nodes.Text(f"{'; ' if number else ''}{words[LANGUAGES[other].lower()]}: ")
             names += nodes.emphasis("", term.name(other), classes=[f"language-{other}"])
@@ -187,15 +187,15 @@ class LinkTerms(SphinxPostTransform):
         chapters = getattr(self.env, "kanon_about", {})
         if here := chapters.get(self.env.docname):
             brought = {*here.terms}.union(
-                *(each.terms for each in chapters.values() if each.chapter.name in here.needs)
+                *(chapter.terms for chapter in chapters.values() if chapter.chapter.name in here.needs)
             )
             glossary = self.app.builder.get_relative_uri(self.env.docname, GLOSSARY)
             met = _ORDINARY - brought
             for text in [*self._open(self.document)]:
-                if (found := [*_linked(text, glossary, met, self.config.language)]) and any(
-                    isinstance(each, nodes.raw) for each in found
+                if (pieces := [*_linked(text, glossary, met, self.config.language)]) and any(
+                    isinstance(piece, nodes.raw) for piece in pieces
                 ):
-                    text.parent.replace(text, found)
+                    text.parent.replace(text, pieces)
 
     def _open(self, node: nodes.Node) -> Iterator[nodes.Text]:
         """Texts in which a term may be linked, in their order."""
@@ -210,17 +210,17 @@ class LinkTerms(SphinxPostTransform):
 def _linked(text: nodes.Text, glossary: str, met: set[str], language: str) -> Iterator[nodes.Node]:
     """The pieces of a text, with links for the terms that are not `met` yet."""
     start = 0
-    for found in _pattern(language).finditer(text):
-        key = _keys(language)[_plain(found[0])]
+    for match in _pattern(language).finditer(text):
+        key = _keys(language)[_plain(match[0])]
         if not key or key in met:
             continue
         met.add(key)
-        if found.start() > start:
-            yield nodes.Text(text[start : found.start()])
+        if match.start() > start:
+            yield nodes.Text(text[start : match.start()])
         # What it means is an attribute, which a search in the book does not read: frame.js shows it.
         attributes = f'class="kanon-term" href="{glossary}#{anchor_of(key)}"'
-        told = escape(GLOSSED[key].meaning_in(language))
-        yield nodes.raw("", f'<a {attributes} data-definition="{told}">{escape(found[0])}</a>', format="html")
-        start = found.end()
+        meaning = escape(GLOSSED[key].meaning_in(language))
+        yield nodes.raw("", f'<a {attributes} data-definition="{meaning}">{escape(match[0])}</a>', format="html")
+        start = match.end()
     if start < len(text):
         yield nodes.Text(text[start:])

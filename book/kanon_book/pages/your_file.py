@@ -102,29 +102,29 @@ def _row(head: str, value: str, classes: str = "") -> str:
     return f'<tr class="{classes}"><th scope="row">{head}</th>{cells}</tr>\n'
 
 
-def _tables(said: dict[str, str]) -> dict[str, str]:
+def _tables(words: dict[str, str]) -> dict[str, str]:
     """The tables, without the numbers that the script fills in."""
-    both = [f'class="number">{said["before"]}', f'class="number kanon-own-after">{said["after"]}']
-    measures = [_row(said[each], each, "kanon-own-F" if each in ("least", "sum") else "") for each in _MEASURES]
+    both = [f'class="number">{words["before"]}', f'class="number kanon-own-after">{words["after"]}']
+    measures = [_row(words[name], name, "kanon-own-F" if name in ("least", "sum") else "") for name in _MEASURES]
     bins = []
     for low, high in zip(_BINS, [*_BINS[1:], None]):
         value = f"share {low} {high or ''}"
-        name = said["or_more"] if high is None else str(low) if high == low + 1 else f"{low}\N{EN DASH}{high - 1}"
+        name = words["or_more"] if high is None else str(low) if high == low + 1 else f"{low}\N{EN DASH}{high - 1}"
         drawn = "".join(
             f'<span class="kanon-own-{name}" data-value="{which} bar {low} {high or ""}"></span>'
             for which, name in enumerate(("bar", "bar kanon-own-after"))
         )
         bins.append(_row(f'{name}<div class="kanon-own-bars" aria-hidden="true">{drawn}</div>', value))
-    ways = [f'<tr><th scope="row">{said[way]}</th><td data-way="{way}"></td></tr>\n' for way in _WAYS]
-    alone = f'class="number">{said["alone"]}'
+    ways = [f'<tr><th scope="row">{words[way]}</th><td data-way="{way}"></td></tr>\n' for way in _WAYS]
+    alone = f'class="number">{words["alone"]}'
     sets = {
-        f"set_{n}_table": _table(said[f"set_{n}"], [said[f"set_{n}"], alone], [], body=f"kanon-own-set-{n}")
+        f"set_{n}_table": _table(words[f"set_{n}"], [words[f"set_{n}"], alone], [], body=f"kanon-own-set-{n}")
         for n in (2, 3)
     }
     return sets | {
-        "proof": _table(said["attempts"], [said["attempt"], f">{said['answer']}"], ways),
-        "summary_table": _table(said["summary"], [said["measure"], *both], measures),
-        "distribution_table": _table(said["distribution"], [said["f_k"], *both], bins),
+        "proof": _table(words["attempts"], [words["attempt"], f">{words['answer']}"], ways),
+        "summary_table": _table(words["summary"], [words["measure"], *both], measures),
+        "distribution_table": _table(words["distribution"], [words["f_k"], *both], bins),
     }
 
 
@@ -134,8 +134,8 @@ def _words(language: str) -> dict[str, str]:
 
 def page(language: str = "en") -> str:
     """The page's HTML, without what is filled in for a file."""
-    said = {key: escape(word) for key, word in _words(language).items()}
-    return _PAGE.format_map(said | _tables(said) | {"policy": _LATER})
+    words = {key: escape(word) for key, word in _words(language).items()}
+    return _PAGE.format_map(words | _tables(words) | {"policy": _LATER})
 
 
 @cache
@@ -149,8 +149,8 @@ def engine() -> str:
 
 def script(language: str = "en") -> str:
     """All JavaScript of the page, with the words it says."""
-    said = f"const SAID = {embedded_json(_words(language))};\n"
-    return f"(() => {{\n{said}{engine()}{asset('your_file.js')}}})();\n"
+    declaration = f"const SAID = {embedded_json(_words(language))};\n"
+    return f"(() => {{\n{declaration}{engine()}{asset('your_file.js')}}})();\n"
 
 
 class YourFile(SphinxDirective):

@@ -155,7 +155,7 @@ def smallest_mends(*, missing: str = "category") -> pd.DataFrame:
     start = _Start(table("Tabla 6").index)
     whole = [start.to_the_top(start.records.index, [key]) for key in KEYS]
     sets = [((), "as printed"), *_fewest(start, missing), *((changes, "whole column to the top") for changes in whole)]
-    mends = pd.DataFrame([start.row(*each) for each in sets], columns=_COLUMNS)
+    mends = pd.DataFrame([start.row(*changes) for changes in sets], columns=_COLUMNS)
     return mends[(mends[f"k_{missing}"] >= _K_REQUIRED) | (mends["kind"] == "as printed")].reset_index(drop=True)
 
 

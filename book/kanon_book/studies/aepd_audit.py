@@ -86,11 +86,11 @@ def _anonymity_claims(k: Mapping[str, int]) -> dict[str, object]:
 
 def _homogeneity_claims() -> dict[str, object]:
     """Claims about what a class gives away."""
-    found = homogeneity()
-    totals = found[["homogeneous", "classes", "alone"]].sum()
+    checked = homogeneity()
+    totals = checked[["homogeneous", "classes", "alone"]].sum()
     several = {"companies": totals["classes"] - totals["alone"], "alike": totals["homogeneous"] - totals["alone"]}
     named = table("Tabla 6").query("postcode == '28***' and age == '40-49'")[SENSITIVE]
-    given_away = found.loc[(found["k_achieved"] >= 2) & (found["homogeneous"] > 0), "table"]
+    given_away = checked.loc[(checked["k_achieved"] >= 2) & (checked["homogeneous"] > 0), "table"]
     commonest = [table(name).groupby(list(KEYS))[SENSITIVE].value_counts(normalize=True) for name in TABLES]
     sure = min(shares.groupby(list(KEYS)).max().min() for shares in commonest)
     return {

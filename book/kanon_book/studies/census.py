@@ -211,13 +211,13 @@ def _split(
     outcomes, table, row = step
     # Blocks, so that the counts of all cells and outcomes never stand in memory together.
     block = max(1, 4_000_000 // table.shape[1])
-    found = []
+    columns = []
     for start in range(0, len(row), block):
         part = slice(start, start + block)
         counts = rng.multinomial(persons[part], table[row[part]])
         cell, outcome = np.nonzero(counts)
-        found.append((cell + start, outcome, counts[cell, outcome]))
-    cell, outcome, counts = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        columns.append((cell + start, outcome, counts[cell, outcome]))
+    cell, outcome, counts = (np.concatenate(parts) for parts in zip(*columns, strict=True))
     split = {name: values[cell] for name, values in cells.items()}
     split.update({name: outcomes[j, outcome] for j, name in enumerate(names)})
     return split, counts
@@ -320,9 +320,9 @@ class _Chances:
 
     def _of_regions(self, odds: Mapping[int, float]) -> np.ndarray:
         """Odds by region, 1 where none are given, to the power that was fitted."""
-        found = np.ones(len(self.province_of))
-        found[list(odds)] = list(odds.values())
-        return found ** self._fitted["regions"]
+        factors = np.ones(len(self.province_of))
+        factors[list(odds)] = list(odds.values())
+        return factors ** self._fitted["regions"]
 
     def _finished(self, table: np.ndarray, name: str) -> np.ndarray:
         """Chances (..., ages, codes), sharper or flatter as fitted; a few strays have any code that they may have."""

@@ -116,7 +116,7 @@ def told(value: object = None, columns: Mapping[str, object] | None = None, /, *
     return Told(value, columns or {}, facts)
 
 
-def judged(figures: pd.DataFrame, found: Iterable[object]) -> pd.DataFrame:
+def judged(figures: pd.DataFrame, computed: Iterable[object]) -> pd.DataFrame:
     """All figures of a source with what is computed for each (None: nothing) and what ``evidence.csv`` says of it.
 
     Columns: ``computed`` (float; missing where nothing is, or words are), ``computed_text`` (words as they would be
@@ -125,9 +125,9 @@ def judged(figures: pd.DataFrame, found: Iterable[object]) -> pd.DataFrame:
     ``kind`` (a key of `KINDS`), ``printing`` (how numbers were brought to their last digit: ``rounded`` or ``cut``),
     ``reason`` (empty where nothing needs saying) and ``verdict`` (where a comparison cannot give it; else empty).
     """
-    rows = map(_judged, figures["figure_id"], found)
+    rows = map(_judged, figures["figure_id"], computed)
     frame = pd.DataFrame([_NOTHING | row for row in rows], figures.index, list(_NOTHING)).astype({"holds": object})
-    words = frame["computed"].map(lambda each: isinstance(each, str)).astype(bool)
+    words = frame["computed"].map(lambda value: isinstance(value, str)).astype(bool)
     frame["computed_text"] = frame["computed"].where(words, "").astype(str)
     frame["computed"] = frame["computed"].astype(object).mask(words).astype(float)
     return frame
@@ -141,19 +141,19 @@ def judged_by_place(
     Of the others, one that is not as computed is an error of the source.
     """
     is_claim = ~figures["table"].isin(tables)
-    found = judged(
+    frame = judged(
         figures,
         [
-            claims.get(each.figure_id.split("/", 2)[2])
+            claims.get(figure.figure_id.split("/", 2)[2])
             if claim
-            else tables[each.table].get(each.column, {}).get(each.row)
-            for each, claim in zip(figures.itertuples(), is_claim, strict=True)
+            else tables[figure.table].get(figure.column, {}).get(figure.row)
+            for figure, claim in zip(figures.itertuples(), is_claim, strict=True)
         ],
     )
-    values = found["computed"].where(found["computed_text"] == "", found["computed_text"])
+    values = frame["computed"].where(frame["computed_text"] == "", frame["computed_text"])
     differs = np.array([*map(_differs, values, figures["printed"], figures["unit"])], dtype=bool)
-    found.loc[is_claim & (found["verdict"] == "") & differs, "verdict"] = "published-error"
-    return found
+    frame.loc[is_claim & (frame["verdict"] == "") & differs, "verdict"] = "published-error"
+    return frame
 
 
 @lru_cache
@@ -161,19 +161,19 @@ def _published(source: str) -> pd.Series:
     return published_figures(source).set_index("figure_id")["published"]
 
 
-def _judged(figure_id: str, found: object) -> dict[str, object]:
+def _judged(figure_id: str, result: object) -> dict[str, object]:
     """The columns of one figure that have something to say."""
-    said = _table("evidence.csv").row(figure_id)
-    value, columns, facts = found if isinstance(found, Told) else told(found)
-    if value is None and said["same"]:
-        value = _published(figure_id.partition("/")[0])[said["same"]]
+    evidence = _table("evidence.csv").row(figure_id)
+    value, columns, facts = result if isinstance(result, Told) else told(result)
+    if value is None and evidence["same"]:
+        value = _published(figure_id.partition("/")[0])[evidence["same"]]
     elif value is None:
-        value = said["words"] or (float(said["number"]) if said["number"] else np.nan)
+        value = evidence["words"] or (float(evidence["number"]) if evidence["number"] else np.nan)
     elif isinstance(value, (bool, np.bool_)):
-        value = said["words"] if value else said["otherwise"]
-    row = {name: said[name] for name in ("kind", "verdict") if said[name]}
+        value = evidence["words"] if value else evidence["otherwise"]
+    row = {name: evidence[name] for name in ("kind", "verdict") if evidence[name]}
     if "reason" not in columns:
-        row["reason"] = said["reason"].format(**facts)
+        row["reason"] = evidence["reason"].format(**facts)
     return {"computed": value, **row, **columns}
 
 
@@ -230,8 +230,8 @@ class _Table:
 
     def row(self, figure_id: str) -> dict[str, str]:
         """The first row that the figure meets; empty texts where it meets none."""
-        one = self._one.get(figure_id, len(self.rows))
-        first = next((place for place, pattern in self._many if place < one and pattern.match(figure_id)), one)
+        exact = self._one.get(figure_id, len(self.rows))
+        first = next((place for place, pattern in self._many if place < exact and pattern.match(figure_id)), exact)
         return self.rows[first] if first < len(self.rows) else self._none
 
 

@@ -66,15 +66,15 @@ def scenarios(fraction: float | None = None) -> pd.DataFrame:
     identify who sought everybody in Catalonia.
     """
     f = _fraction(fraction)
-    found, n1 = taula().rename(columns={"p": "printed"}).reset_index(), number("n1-5")
-    found["unique_share"], found["p_b"], found["p_d"] = found["u1"] / n1, f, found["u"] / found["u2"]
-    found["p_c"] = found["unique_share"] * found["p_d"]
-    found["p_identification"] = f * found["p_c"] * found["p_d"]
+    table, n1 = taula().rename(columns={"p": "printed"}).reset_index(), number("n1-5")
+    table["unique_share"], table["p_b"], table["p_d"] = table["u1"] / n1, f, table["u"] / table["u2"]
+    table["p_c"] = table["unique_share"] * table["p_d"]
+    table["p_identification"] = f * table["p_c"] * table["p_d"]
     # p has the square of u / u2, and of u2 uniques u are drawn.
-    found["relative_error"] = 2 * np.sqrt(1 / found["u"] - 1 / found["u2"])
-    found["uniques"] = found["u1"] * found["p_d"]
-    found["identifications"] = number("population") * found["p_identification"]
-    return found[[*_SCENARIO, "printed", "relative_error", "uniques", "identifications"]]
+    table["relative_error"] = 2 * np.sqrt(1 / table["u"] - 1 / table["u2"])
+    table["uniques"] = table["u1"] * table["p_d"]
+    table["identifications"] = number("population") * table["p_identification"]
+    return table[[*_SCENARIO, "printed", "relative_error", "uniques", "identifications"]]
 
 
 def fraction_range(*, last_digit: str = "cut", decimals: int | None = None) -> tuple[float, float]:
@@ -112,12 +112,15 @@ def fractions() -> pd.DataFrame:
         "9,991 / n1": 9991 / n1,
         "the middle of those that explain all nine": (low + high) / 2,
     }
-    found = pd.DataFrame({"name": list(named), "fraction": list(named.values())})
+    frame = pd.DataFrame({"name": list(named), "fraction": list(named.values())})
     ways = {"rounded": ("rounded", None), "cut": ("cut", None), "cut_of_four": ("cut", DECIMALS)}
-    gives = {name: _gives(found["fraction"].to_numpy(), *way) for name, way in ways.items()}
+    # Whether each fraction gives each printed p: shape (fractions, 9).
+    values = frame["fraction"].to_numpy()[:, None]
+    bounds = {name: _bounds(*way) for name, way in ways.items()}
+    gives = {name: (low <= values) & (values < high) for name, (low, high) in bounds.items()}
     gives["either"] = gives["rounded"] | gives["cut"]
     counts = {name: gives[name].sum(axis=1) for name in ("rounded", "cut", "either", "cut_of_four")}
-    return found.assign(**counts, n1=found["fraction"] * persons, n2=found["fraction"] * n1)
+    return frame.assign(**counts, n1=frame["fraction"] * persons, n2=frame["fraction"] * n1)
 
 
 def cut_probabilities() -> pd.Series:
@@ -153,10 +156,10 @@ def draws(fraction: float | None = None) -> pd.DataFrame:
     printed u lies above what is expected).
     """
     f = _fraction(fraction)
-    found = taula()[["u1", "u"]].reset_index()
-    found["expected"], found["sd"] = f * found["u1"], np.sqrt(f * (1 - f) * found["u1"])
-    found["z"] = (found["u"] - found["expected"]) / found["sd"]
-    return found
+    frame = taula()[["u1", "u"]].reset_index()
+    frame["expected"], frame["sd"] = f * frame["u1"], np.sqrt(f * (1 - f) * frame["u1"])
+    frame["z"] = (frame["u"] - frame["expected"]) / frame["sd"]
+    return frame
 
 
 def shared_subsample(fraction: float | None = None) -> pd.DataFrame:
@@ -188,10 +191,10 @@ def data_dictionary() -> pd.DataFrame:
     ``part`` (person or dwelling), ``in_key`` (bool: among the eight of the identification key, section 4.2) and
     ``matters`` (why it matters to somebody who wants to identify a person: our words).
     """
-    found = read_table("garin-1996-variables.csv")
-    found["in_key"] = found["in_key"] == "yes"
-    found.insert(4, "categories", found["codes"].map(count_codes).astype("Int64"))
-    return found
+    variables = read_table("garin-1996-variables.csv")
+    variables["in_key"] = variables["in_key"] == "yes"
+    variables.insert(4, "categories", variables["codes"].map(count_codes).astype("Int64"))
+    return variables
 
 
 def count_codes(codes: str) -> int | None:
@@ -246,9 +249,3 @@ def _bounds(last_digit: str, decimals: int | None) -> tuple[np.ndarray, np.ndarr
     low = 100 * _published().to_numpy() - (0.5 * step if last_digit == "rounded" else 0)
     of_one = _per_unit(decimals)
     return low / of_one, (low + step) / of_one
-
-
-def _gives(values: np.ndarray, last_digit: str, decimals: int | None) -> np.ndarray:
-    """Whether each fraction gives each printed p: shape (fractions, 9)."""
-    low, high = _bounds(last_digit, decimals)
-    return (low <= values[:, None]) & (values[:, None] < high)

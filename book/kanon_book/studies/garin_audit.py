@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_book.studies import aepd
-from kanon_book.studies.figures import Told, judged_by_place, told
+from kanon_book.studies.figures import judged_by_place, told
 from kanon_book.studies.garin import (
     AGES,
     DECIMALS,
@@ -87,8 +87,8 @@ def claims() -> dict[str, object]:
 
 def _concept_claims() -> dict[str, object]:
     """Claims of sections 1 to 2.4, which have no figure of the sample, and what the summary has of them."""
-    found = aepd.homogeneity()[["homogeneous", "alone", "classes"]].sum()
-    alike, several = found["homogeneous"] - found["alone"], found["classes"] - found["alone"]
+    checked = aepd.homogeneity()[["homogeneous", "alone", "classes"]].sum()
+    alike, several = checked["homogeneous"] - checked["alone"], checked["classes"] - checked["alone"]
     without_d = 1 / scenarios()["p_d"]
     return {
         "disclosure": told(None, alike=alike, several=several),
@@ -214,17 +214,17 @@ def _result_claims() -> dict[str, object]:
     }
 
 
-def _sure_growth(found: pd.DataFrame, before: str, after: str) -> float:
+def _sure_growth(grid: pd.DataFrame, before: str, after: str) -> float:
     """By how many standard deviations its logarithm grows, were the subsamples independent; in one it is more."""
-    grown = np.log(found.at[after, "p_identification"] / found.at[before, "p_identification"])
-    return float(grown / np.hypot(found.at[before, "relative_error"], found.at[after, "relative_error"]))
+    grown = np.log(grid.at[after, "p_identification"] / grid.at[before, "p_identification"])
+    return float(grown / np.hypot(grid.at[before, "relative_error"], grid.at[after, "relative_error"]))
 
 
 def _influence_claims() -> dict[str, object]:
     """Whether p depends on age and on place, the other held."""
-    found = scenarios().set_index(["geography", "age"])
-    spans = [(found.xs(age, level="age"), GEOGRAPHIES[0], GEOGRAPHIES[-1]) for age in AGES]
-    spans += [(found.xs(place, level="geography"), AGES[-1], AGES[0]) for place in GEOGRAPHIES]
+    grid = scenarios().set_index(["geography", "age"])
+    spans = [(grid.xs(age, level="age"), GEOGRAPHIES[0], GEOGRAPHIES[-1]) for age in AGES]
+    spans += [(grid.xs(place, level="geography"), AGES[-1], AGES[0]) for place in GEOGRAPHIES]
     times = [rows.at[after, "p_identification"] / rows.at[before, "p_identification"] for rows, before, after in spans]
     sure = min(_sure_growth(*span) for span in spans)
     place, age = times[: len(AGES)], times[len(AGES) :]
@@ -249,6 +249,9 @@ def _lists() -> dict[str, object]:
     dictionary = data_dictionary().set_index("variable")
     categories, codes = dictionary["categories"].astype(float), dictionary["codes"]
     infra = dictionary.index.str.startswith("INFRA")
+    # INFRA: the digits that each item takes follow from its codes, and from them its place in the string.
+    digits = codes[infra].map({"absolute": 2}).fillna(1).astype(int)
+    positions = zip(digits.index, digits.cumsum() - digits + 1, digits.cumsum(), strict=True)
     questions = {name: float(name.split("_")[1]) for name in dictionary.index if name.startswith("PREG_")}
     return {
         **{f"{_name(variable)}/categories": n for variable, n in categories[~infra].dropna().items()},
@@ -262,16 +265,9 @@ def _lists() -> dict[str, object]:
         # Variables have their names from the numbers of the census's questions.
         **{f"{_name(variable)}/question": number for variable, number in questions.items()},
         **{f"{name}/question": questions[variable] for name, variable in _NAMES.items() if variable in questions},
-        **_positions(codes[infra]),
+        **{f"{_name(item)}/position": told(f"{at}-{last}", items=len(digits)) for item, at, last in positions},
     }
 
 
 def _name(variable: str) -> str:
     return variable.lower().replace("_", "-").replace(": ", "-").replace(" ", "-")
-
-
-def _positions(codes: pd.Series) -> dict[str, Told]:
-    """INFRA: the digits that each item takes follow from its codes, and from them its place in the string."""
-    digits = codes.map({"absolute": 2}).fillna(1).astype(int)
-    places = zip(codes.index, digits.cumsum() - digits + 1, digits.cumsum(), strict=True)
-    return {f"{_name(item)}/position": told(f"{first}-{last}", items=len(codes)) for item, first, last in places}

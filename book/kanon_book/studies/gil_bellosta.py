@@ -82,10 +82,7 @@ _TAIL = (1 + _LEVEL) / 2
 _Z = norm.ppf(_TAIL)
 #: The relative standard error of a half-width, times the root of the number of runs: where it is 1.96 standard
 #: deviations; where it is half the distance of the quantiles .025 and .975 (by their asymptotic covariance).
-RUNS = {
-    "standard deviation": np.sqrt(1 / 2),
-    "quantiles": np.sqrt((1 - _LEVEL) * _LEVEL / 4) / (norm.pdf(_Z) * _Z),
-}
+RUNS = {"standard deviation": np.sqrt(1 / 2), "quantiles": np.sqrt((1 - _LEVEL) * _LEVEL / 4) / (norm.pdf(_Z) * _Z)}
 #: What the distance of R's default quantiles (its type 7, between order statistics) falls short by on average, times
 #: the number of runs: the expected order statistics to the order 1 / runs (David and Nagaraja, Order Statistics).
 _INWARD = ((2 * _TAIL - 1) / norm.pdf(_Z) - _TAIL * (1 - _TAIL) * _Z / (2 * norm.pdf(_Z) ** 2)) / _Z
@@ -194,12 +191,12 @@ def assumptions(counts: pd.DataFrame | None = None, alone: pd.DataFrame | None =
 
 def open_class(counts: pd.DataFrame, date: str) -> pd.DataFrame:
     """Expected persons alone among those over 85 by sex: in the study's ``one`` group, and in the ``four`` of INE."""
-    found, oldest_cells = {}, counts[counts["age_group"] == _LAST_GROUP]
+    rows, oldest_cells = {}, counts[counts["age_group"] == _LAST_GROUP]
     for sex, persons in oldest().groupby("sex"):
         cells = oldest_cells.loc[oldest_cells["sex"] == sex, "persons"]
         law = np.repeat(persons.to_numpy() / persons.sum(), PERIODS[date]) / PERIODS[date]
-        found[sex] = {"one": _alone(cells, PERIODS[date]), "four": _alone(cells, law)}
-    return pd.DataFrame(found).T
+        rows[sex] = {"one": _alone(cells, PERIODS[date]), "four": _alone(cells, law)}
+    return pd.DataFrame(rows).T
 
 
 def _change(counts: pd.DataFrame, undone: str, date: str) -> float:
@@ -315,9 +312,9 @@ def _printing(widths: pd.DataFrame, printing: str, factor: float) -> dict[str, f
 def _bound(widths: pd.DataFrame) -> float:
     """How far, relative to the true one, a further half-width may lie: the chance for any of so many is 5 per cent."""
     figures = len(widths) + 1
-    each = _LEVEL ** (1 / figures)
+    level = _LEVEL ** (1 / figures)
     # Student's t, since the scatter is itself estimated, from the others.
-    return float(t.ppf((1 + each) / 2, len(widths)) * _scatter(widths, "cut", 1.0)[0])
+    return float(t.ppf((1 + level) / 2, len(widths)) * _scatter(widths, "cut", 1.0)[0])
 
 
 def _scatter(widths: pd.DataFrame, printing: str, factor: float, inward: float = 0.0) -> tuple[float, float]:
@@ -326,18 +323,18 @@ def _scatter(widths: pd.DataFrame, printing: str, factor: float, inward: float =
     def short(scatter: float) -> float:
         return 1 - inward * (scatter / RUNS["quantiles"]) ** 2
 
-    found = minimize_scalar(
+    best = minimize_scalar(
         lambda log: -_log_likelihood(widths, printing, factor * short(np.exp(log)), np.exp(log)),
         bounds=np.log(_SCATTERS),
         method="bounded",
     )
-    return float(np.exp(found.x)), -float(found.fun)
+    return float(np.exp(best.x)), -float(best.fun)
 
 
 def _best_factor(widths: pd.DataFrame) -> float:
     """The factor that makes rounding most likely."""
-    found = minimize_scalar(lambda each: -_scatter(widths, "rounded", each)[1], bounds=_FACTORS, method="bounded")
-    return float(found.x)
+    best = minimize_scalar(lambda factor: -_scatter(widths, "rounded", factor)[1], bounds=_FACTORS, method="bounded")
+    return float(best.x)
 
 
 def _log_likelihood(widths: pd.DataFrame, printing: str, factor: float, scatter: float) -> float:

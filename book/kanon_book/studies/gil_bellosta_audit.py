@@ -105,39 +105,39 @@ def recompute(figures: pd.DataFrame, *, counts: pd.DataFrame | None = None) -> p
     are at hand. With a column ``kind`` they are an embedded population, which was fitted to these very tables: then
     figures are set against facts of INE where there are any, and marked as fitted where there are none.
     """
-    given = _Given(load_counts("spain-2010") if counts is None else counts, figures)
-    found: dict[str, object] = {}
+    inputs = _Given(load_counts("spain-2010") if counts is None else counts, figures)
+    computed: dict[str, object] = {}
     for table, rows in figures.groupby("table", sort=False):
         if table in CUADROS:
-            found |= zip(rows["figure_id"], _cuadro(given, rows, CUADROS[table]), strict=True)
-        elif not given.is_nation:
-            here = f"the population has {given.counts['place'].nunique()} municipalities, not the nation"
-            found |= dict.fromkeys(rows["figure_id"], _not_recomputed(here))
+            computed |= zip(rows["figure_id"], _cuadro(inputs, rows, CUADROS[table]), strict=True)
+        elif not inputs.is_nation:
+            here = f"the population has {inputs.counts['place'].nunique()} municipalities, not the nation"
+            computed |= dict.fromkeys(rows["figure_id"], _not_recomputed(here))
         elif table == "Cuadro 1":
-            found |= zip(rows["figure_id"], map(_cuadro_1(given), rows["column"], rows["row"]), strict=True)
+            computed |= zip(rows["figure_id"], map(_cuadro_1(inputs), rows["column"], rows["row"]), strict=True)
         else:
-            said = claims(given)
-            found |= {figure_id: said.get(figure_id.rpartition("/")[2]) for figure_id in rows["figure_id"]}
-    return judged(figures, map(found.get, figures["figure_id"]))
+            claimed = claims(inputs)
+            computed |= {figure_id: claimed.get(figure_id.rpartition("/")[2]) for figure_id in rows["figure_id"]}
+    return judged(figures, map(computed.get, figures["figure_id"]))
 
 
 def printed_totals(figures: pd.DataFrame) -> list[tuple[str, str, float, float]]:
     """Table, row, total and sum of printed rows of Cuadros 2-4, and of printed columns of Cuadro 1."""
-    found = []
+    results = []
     for (table, row), cells in figures[figures["table"].isin(CUADROS)].groupby(["table", "row"], sort=False):
         values = cells.set_index("column")["published"]
-        found.append((table, row, values["total"], values.drop("total").sum()))
+        results.append((table, row, values["total"], values.drop("total").sum()))
     shares = figures[(figures["table"] == "Cuadro 1") & (figures["unit"] == "per cent")]
     for column, cells in shares.groupby("column", sort=False):
-        found.append(("Cuadro 1", f"column {column}", 100.0, cells["published"].sum().round(2)))
-    return found
+        results.append(("Cuadro 1", f"column {column}", 100.0, cells["published"].sum().round(2)))
+    return results
 
 
 def _not_recomputed(why: str) -> Told:
     return told(np.nan, {"kind": "recomputed", "verdict": "", "reason": f"not recomputed: {why}"})
 
 
-def _cuadro_1(given: _Given) -> Callable[[str, str], Told]:
+def _cuadro_1(inputs: _Given) -> Callable[[str, str], Told]:
     """What gives a figure of Cuadro 1 by its column and row.
 
     Where the nation was fitted to the percentages these are marked so, and the counts are computed from the printed
@@ -148,40 +148,40 @@ def _cuadro_1(given: _Given) -> Callable[[str, str], Told]:
 
     def figure(column: str, row: str) -> Told:
         dates, what = column.split(" ")
-        here, width = given.nation.loc[(dates, row)], given.widths.loc[(dates, row)]
+        here, width = inputs.nation.loc[(dates, row)], inputs.widths.loc[(dates, row)]
         # The study's is the median of simulations: its interval tells how far that may lie off.
         noise = width["printed"] + HALF_WIDTH_STEP
         if what == "±":
             return told(width["computed"], {"noise": width["noise"] + HALF_WIDTH_STEP / 2, "printing": "cut"})
         if what == "%":
             noise_share = 100 * noise * _PERSONS / here["population"] + printed_step("0.01") / 2
-            return told(100 * here["share"], given.fitted or {"noise": noise_share})
-        if given.embedded:
+            return told(100 * here["share"], inputs.fitted or {"noise": noise_share})
+        if inputs.embedded:
             columns = {"tolerance": 0.005 * scale + 0.5, "reason": _ONE_NUMBER}
-            return told(given.published["Cuadro 1", f"{dates} %", row] * scale, columns)
+            return told(inputs.published["Cuadro 1", f"{dates} %", row] * scale, columns)
         return told(here["persons"] / _PERSONS, {"noise": noise + 0.5})
 
     return figure
 
 
-def _cuadro(given: _Given, rows: pd.DataFrame, dates: str) -> Iterator[Told]:
+def _cuadro(inputs: _Given, rows: pd.DataFrame, dates: str) -> Iterator[Told]:
     """The figures of one of Cuadros 2 to 4, row by row."""
-    table = _persons_by_range(given, dates)
+    table = _persons_by_range(inputs, dates)
     for place, cells in rows.groupby("row", sort=False):
         if PLACES[place] in table.index:
             printed = cells.set_index("column")["published"]
-            fitted = given.embedded and place != _REAL
+            fitted = inputs.embedded and place != _REAL
             yield from _row_of_cuadro(printed, table.loc[PLACES[place]], int(totals()[PLACES[place]]), dates, fitted)
         else:
             yield from [_not_recomputed(f"the population has no cells for {place}")] * len(cells)
 
 
-def _persons_by_range(given: _Given, dates: str) -> pd.DataFrame:
+def _persons_by_range(inputs: _Given, dates: str) -> pd.DataFrame:
     """Ranges (columns as printed, ``total`` and ``expected``, unrounded persons of the open range) by place."""
-    here = given.counts[given.counts["place"].isin(PLACES.values())]
+    here = inputs.counts[inputs.counts["place"].isin(PLACES.values())]
     if not len(here):
         return pd.DataFrame()
-    if given.embedded:
+    if inputs.embedded:
         cells = pd.MultiIndex.from_frame(here[["sex", "age_group"]])
         real = real_place(BENALMADENA).reindex(cells).to_numpy()
         here = here.assign(persons=np.where(here["place"] == BENALMADENA, real, here["persons"]).astype(np.int64))
@@ -190,7 +190,7 @@ def _persons_by_range(given: _Given, dates: str) -> pd.DataFrame:
     table["total"] = result.groupby("place")["population"].first()
     plain = anonymity(here, dates=[dates], ranges=[COLUMNS[_OPEN]], by="municipality", spread=False)
     table["expected"] = plain.set_index("place")["persons"]
-    if given.embedded:
+    if inputs.embedded:
         table["total"] = totals().reindex(table.index)
     return table
 
@@ -235,18 +235,18 @@ def _open_range(
     return rest, columns
 
 
-def claims(given: _Given) -> dict[str, object]:
+def claims(inputs: _Given) -> dict[str, object]:
     """What is computed for the claims of the text, by the last part of their figure_id."""
     return {
-        **_shares(given),
-        "over-100000": _threshold(given, 0.2, 100_000),
-        "under-10000": _threshold(given, 0.8, 10_000),
-        **_cited(given),
-        **_population(given),
-        **_data(given),
-        **_simplifications(given),
+        **_shares(inputs),
+        "over-100000": _threshold(inputs, 0.2, 100_000),
+        "under-10000": _threshold(inputs, 0.8, 10_000),
+        **_cited(inputs),
+        **_population(inputs),
+        **_data(inputs),
+        **_simplifications(inputs),
         **_formulas(),
-        **_intervals(given),
+        **_intervals(inputs),
     }
 
 
@@ -255,32 +255,32 @@ def _bound(holds: bool) -> dict[str, object]:
     return {"holds": holds, "verdict": "exact"} if holds else {"holds": holds}
 
 
-def _shares(given: _Given) -> dict[str, Told]:
+def _shares(inputs: _Given) -> dict[str, Told]:
     """Shares alone: those of Cuadro 1 again, and what is said of them."""
-    alone, embedded = given.alone, given.embedded
+    alone, embedded = inputs.alone, inputs.embedded
     share, million = 100 * alone["share"], alone["persons"]["day"] / 1e6
     if embedded:
-        million = given.published["Cuadro 1", "day %", "1"] / 100 * population() / 1e6
+        million = inputs.published["Cuadro 1", "day %", "1"] / 100 * population() / 1e6
     # Almost a round number: below it, and no farther than it rounds.
     almost = bool(round(20.0) - 0.5 <= million < 20.0)
     outcome = ("holds" if almost else "fails") + ": the printed percentage of INE's population" * embedded
     half = bool((1 / 3 + 1 / 2) / 2 < share["day"] / 100 < 1 / 2)
     verdict = {"verdict": "" if not half else "approximate" if embedded else "exact"}
     return {
-        **{f"{dates}-share": told(share[dates], given.fitted) for dates in PERIODS},
-        "identifiable-share": told(share["day"], given.fitted),
+        **{f"{dates}-share": told(share[dates], inputs.fitted) for dates in PERIODS},
+        "identifiable-share": told(share["day"], inputs.fitted),
         "day-half-width": told(100 * alone["half_width"]["day"] / alone["population"]["day"]),
         "almost-twenty-million": told(million, _bound(almost), outcome=outcome),
         "almost-half": told(half, {"kind": "fitted" if embedded else "recomputed"} | verdict, share=share["day"]),
     }
 
 
-def _threshold(given: _Given, share: float, limit: int) -> Told:
+def _threshold(inputs: _Given, share: float, limit: int) -> Told:
     """The share must be above the line in every place of up to so many inhabitants."""
-    computed = crossing(given.counts.groupby(["sex", "age_group"])["persons"].sum().to_numpy(), share)
-    if given.embedded:
+    computed = crossing(inputs.counts.groupby(["sex", "age_group"])["persons"].sum().to_numpy(), share)
+    if inputs.embedded:
         return told(computed, _threshold_of_real_places(share, limit))
-    places = anonymity(given.counts, dates=["day"], ranges="1", by="municipality", spread=False)
+    places = anonymity(inputs.counts, dates=["day"], ranges="1", by="municipality", spread=False)
     below = (places["population"] <= limit) & (places["population"] > 0)
     against = int((below & (places["share"] <= share)).sum())
     reason = (
@@ -308,9 +308,9 @@ def _threshold_of_real_places(share: float, limit: int) -> dict[str, str]:
     return {"verdict": "exact" if holds else "approximate" if near else "disagrees", "reason": reason}
 
 
-def _cited(given: _Given) -> dict[str, Told]:
+def _cited(inputs: _Given) -> dict[str, Told]:
     """What is said of other studies."""
-    share = 100 * given.alone["share"]["day"]
+    share = 100 * inputs.alone["share"]["day"]
     by_zip, by_place = (100 * _UNITED_STATES[name] / _UNITED_STATES["population"] for name in ("zip", "place"))
     alike = all(1 / _ORDER < other / share < _ORDER for other in (by_zip, by_place, _GOLLE_ZIP))
     comparable = {"verdict": "exact" if alike else "disagrees"}
@@ -323,13 +323,13 @@ def _cited(given: _Given) -> dict[str, Told]:
     }
 
 
-def _population(given: _Given) -> dict[str, Told]:
+def _population(inputs: _Given) -> dict[str, Told]:
     """Which population it is, and how large."""
-    everywhere, without = municipalities() if given.embedded else (given.counts["place"].nunique(),) * 2
-    printed = given.published["Cuadro 2"]
+    everywhere, without = municipalities() if inputs.embedded else (inputs.counts["place"].nunique(),) * 2
+    printed = inputs.published["Cuadro 2"]
     sizes, codes = printed["total"][list(PLACES)], list(PLACES.values())
     equal = int((sizes.to_numpy() == totals()[codes].to_numpy()).sum())
-    persons = given.published["Cuadro 1"].xs("day n").sum()
+    persons = inputs.published["Cuadro 1"].xs("day n").sum()
     unit = population() / persons
     alone = (printed["1"][list(PLACES)] / sizes).to_numpy()
     guess = np.array([share_alone(national_cells(), size, PERIODS["day"]) for size in sizes])
@@ -343,11 +343,11 @@ def _population(given: _Given) -> dict[str, Told]:
     }
 
 
-def _data(given: _Given) -> dict[str, Told]:
+def _data(inputs: _Given) -> dict[str, Told]:
     """The last age group, and how many years it is taken to span: what gives the printed cells of Benalmádena."""
-    equal = {age: _equal_cells(given.published, age, 5) for age in (85, 90, 95, 100)}
-    span = {years: _equal_cells(given.published, 85, years) for years in (5, 10, 15)}
-    (last,), (years,) = ([key for key, n in found.items() if n == len(_bounded())] for found in (equal, span))
+    equal = {age: _equal_cells(inputs.published, age, 5) for age in (85, 90, 95, 100)}
+    span = {years: _equal_cells(inputs.published, 85, years) for years in (5, 10, 15)}
+    (last,), (years,) = ([key for key, n in counted.items() if n == len(_bounded())] for counted in (equal, span))
     ages = ", ".join(f"{age} on: {n}" for age, n in equal.items())
     spans = ", ".join(f"{width} years: {n}" for width, n in span.items())
     cells, over_90 = len(_bounded()), oldest().drop("85-89", level=1).sum()
@@ -378,9 +378,9 @@ def _equal_cells(published: pd.Series, last: int, years: int) -> int:
     return equal
 
 
-def _simplifications(given: _Given) -> dict[str, Told]:
+def _simplifications(inputs: _Given) -> dict[str, Told]:
     """What the study expects not to blur its results, and what it does to them."""
-    effects = assumptions(given.counts, given.alone)
+    effects = assumptions(inputs.counts, inputs.alone)
 
     def in_words(*undone: str) -> str:
         rows = effects[[name in undone for name in effects.index.get_level_values(0)]]
@@ -391,12 +391,12 @@ def _simplifications(given: _Given) -> dict[str, Told]:
         )
 
     old, weekend, months, years = effects.index.get_level_values(0).unique()
-    stands = effects.loc[[months, years], "half_widths"].abs().max() < 1
-    verdict = {"verdict": "exact" if stands else "approximate"}
+    holds = effects.loc[[months, years], "half_widths"].abs().max() < 1
+    verdict = {"verdict": "exact" if holds else "approximate"}
     return {
         "ages-above-90": told(None, change=in_words(old)),
         "births-even": told(None, change=in_words(weekend)),
-        "equal-lengths": told(bool(stands), verdict, change=in_words(months, years)),
+        "equal-lengths": told(bool(holds), verdict, change=in_words(months, years)),
     }
 
 
@@ -418,15 +418,15 @@ def _formulas() -> dict[str, Told]:
         "formula-persons": (lambda n, k: k * periods(n, k), even, (), True),
         "formula-municipality": (lambda n, k: k * sum(periods(m, k) for m in (n, 2)), even, (2,), True),
     }
-    found = {}
+    outcomes = {}
     for name, (formula, chances, other, counts_persons) in formulas.items():
         right = all(
             abs(formula(n, k) - (k if counts_persons else 1) * counted) < 1e-12
             for n in range(1, 6)
             for k, counted in enumerate(_births((n, *other), chances)[:n], start=1)
         )
-        found[name] = told(None, {"verdict": "exact" if right else "published-error"})
-    return found
+        outcomes[name] = told(None, {"verdict": "exact" if right else "published-error"})
+    return outcomes
 
 
 def _births(cells: tuple[int, ...], chances: tuple[float, ...]) -> np.ndarray:
@@ -439,7 +439,7 @@ def _births(cells: tuple[int, ...], chances: tuple[float, ...]) -> np.ndarray:
     return expected[1:]
 
 
-def _intervals(given: _Given) -> dict[str, object]:
+def _intervals(inputs: _Given) -> dict[str, object]:
     """The intervals of Cuadro 1."""
-    widest = (given.nation["half_width"] / given.nation["persons"]).max()
-    return {"confidence": 100 * confidence_level(given.widths), "narrow": told(widest < 0.01, widest=percent(widest))}
+    widest = (inputs.nation["half_width"] / inputs.nation["persons"]).max()
+    return {"confidence": 100 * confidence_level(inputs.widths), "narrow": told(widest < 0.01, widest=percent(widest))}

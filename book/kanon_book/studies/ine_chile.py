@@ -109,11 +109,11 @@ def recoded(ages: pd.Series) -> pd.DataFrame:
 
 def frequencies(persons: pd.Series) -> dict[str, pd.Series]:
     """Persons (a Series under their ages) by each label of `recoded`; a band without persons has 0."""
-    found = {}
+    completed = {}
     for name, labels in recoded(persons.index.to_series()).items():
         sums = persons.groupby(labels).sum()
-        found[name] = sums.reindex(_labels(EDGES[name]), fill_value=0) if name in EDGES else sums
-    return found
+        completed[name] = sums.reindex(_labels(EDGES[name]), fill_value=0) if name in EDGES else sums
+    return completed
 
 
 def completions() -> pd.DataFrame:

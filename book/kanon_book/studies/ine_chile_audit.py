@@ -90,8 +90,8 @@ def recompute(figures: pd.DataFrame) -> pd.DataFrame:
 def printed_totals(figures: pd.DataFrame) -> list[tuple[str, str, float, float]]:
     """The suppressions of Bloque 8.7, and the total that the text gives for them."""
     total = figures.loc[figures["column"] == "Bloque 8.7, suppressions without importance", "published"]
-    found = figures.loc[figures["column"] == "suppressions", "published"].sum()
-    return [("Bloque 8.7", "suppressions", each, found) for each in total]
+    suppressed_values = figures.loc[figures["column"] == "suppressions", "published"].sum()
+    return [("Bloque 8.7", "suppressions", variable, suppressed_values) for variable in total]
 
 
 def claims() -> dict[str, object]:
@@ -150,8 +150,8 @@ def _bloque_8_1() -> dict:
 
 def _in_every_way(name: str) -> dict[str, int]:
     """The frequencies that are the same however the lost counts are completed."""
-    found = pd.DataFrame({way: frequencies(persons)[name] for way, persons in completions().items()})
-    return found[found.nunique(axis=1) == 1].iloc[:, 0].to_dict()
+    by_way = pd.DataFrame({way: frequencies(persons)[name] for way, persons in completions().items()})
+    return by_way[by_way.nunique(axis=1) == 1].iloc[:, 0].to_dict()
 
 
 def _single_ages() -> dict:
@@ -162,8 +162,8 @@ def _single_ages() -> dict:
         shares=" or ".join(map(str, ways[is_open].sum().unique())),
         ways=ways.shape[1],
     )
-    found = counts(RAW, "persons").to_dict() | {"two of 86, 87, 88 and 90": lost}
-    return {"persons": found | ({} if is_open[91] else {"91": ways.at[91, 0]}), "rounded to tens": _in_every_way(RAW)}
+    column = counts(RAW, "persons").to_dict() | {"two of 86, 87, 88 and 90": lost}
+    return {"persons": column | ({} if is_open[91] else {"91": ways.at[91, 0]}), "rounded to tens": _in_every_way(RAW)}
 
 
 def _bloque_8_7() -> dict:
@@ -246,8 +246,8 @@ def _found_in_a_register_without(record: int) -> str:
     """Whether the released record of somebody whom the outsider's file lacks is matched with its own person."""
     released, keys = example("Tabla 7.1"), SPECS["Tabla 7.1"].key_variables
     truth = pd.Series(released.index, released.index)
-    found = linkage_attack(released.drop(index=record), released, keys, truth=truth).persons
-    right = found["record"].eq(record) & found["right"]
+    matched = linkage_attack(released.drop(index=record), released, keys, truth=truth).persons
+    right = matched["record"].eq(record) & matched["right"]
     return "cero" if not right.any() else "más que cero"
 
 
@@ -297,9 +297,9 @@ def _finds_k() -> Told:
     whole, spec = recoded_regions(), SPECS["Tabla 8.2"]
     met = linkage_attack(whole, whole, spec.key_variables).persons["records"].min()
     released, gapped = suppressed().frame, SPECS["Tabla 8.4"]
-    found = linkage_attack(example("Tabla 8.4"), released, gapped.key_variables).persons["records"]
+    matched = linkage_attack(example("Tabla 8.4"), released, gapped.key_variables).persons["records"]
     k = class_table(released, gapped).k_achieved
-    return told(met >= class_table(whole, spec).k_achieved, k=k, person=found.idxmin(), fewest=found.min())
+    return told(met >= class_table(whole, spec).k_achieved, k=k, person=matched.idxmin(), fewest=matched.min())
 
 
 def _diversity_claims() -> dict[str, object]:

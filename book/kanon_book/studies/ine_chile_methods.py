@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from itertools import permutations
 
 import numpy as np
@@ -30,7 +31,6 @@ from kanon_book.studies.ine_chile import (
 from kanon_lab.classes import class_table
 from kanon_lab.measures import household_size
 from kanon_lab.methods import (
-    Suppression,
     bottom_code,
     cut_bands,
     local_suppression,
@@ -82,44 +82,28 @@ def _value_claims() -> dict[str, object]:
 def _household_file_claims() -> dict[str, object]:
     """Claims of section 6.7 about files of households."""
     together, apart = pd.Series([2, 2, 1]), pd.Series([1, 2, 1])
-    by_runs, sizes = (", ".join(map(str, found)) for found in (sizes_of_runs(apart), household_size(apart)))
+    by_runs, sizes = (", ".join(map(str, counts_of)) for counts_of in (sizes_of_runs(apart), household_size(apart)))
     in_order = together.sort_values(ignore_index=True)
-    alike, unlike = (_left_by_unique(region) for region in (["n", "n", "s", "s"], ["n", "n", "s", "c"]))
+    # What R's unique() of a data frame keeps of two households of two: records that differ in any column.
+    alike, unlike = (
+        len(pd.DataFrame({"IDH": [1, 1, 2, 2], "region": region}).drop_duplicates())
+        for region in (["n", "n", "s", "s"], ["n", "n", "s", "c"])
+    )
+    # The first line of Bloque 6.14 counts each size as often as it is large, by rising household.
+    by_table = in_order.value_counts().sort_index()
     return {
         "household-entries": WORDS[int(household_size(pd.Series([1, 1, 1, 1, 2])).max())],
         "household-records": told(alike == 2, left=unlike),
-        "household-size-sorted": _sizes_by_table(in_order) == list(household_size(in_order)),
+        "household-size-sorted": by_table.repeat(by_table).tolist() == list(household_size(in_order)),
         "household-size": told(
             bool(sizes_of_runs(together).equals(household_size(together))), by_runs=by_runs, sizes=sizes
         ),
     }
 
 
-def _left_by_unique(region: list[str]) -> int:
-    """Records of two households of two that R's unique() of a data frame keeps: those that differ in any column."""
-    return len(pd.DataFrame({"IDH": [1, 1, 2, 2], "region": region}).drop_duplicates())
-
-
 def sizes_of_runs(households: pd.Series) -> pd.Series:
     """What the second line of Bloque 6.14 counts: records that follow each other with one household."""
     return household_size((households != households.shift()).cumsum())
-
-
-def _sizes_by_table(households: pd.Series) -> list[int]:
-    """What the first line of Bloque 6.14 counts: each size as often as it is large, by rising household."""
-    sizes = households.value_counts().sort_index()
-    return [int(size) for size in sizes.repeat(sizes)]
-
-
-def _for_both() -> bool:
-    """Whether Tabla 8.1 has methods of either class for either kind of variable."""
-    table = cells("Tabla 8.1")
-    perturbative = table["classification"].str.startswith("perturbativo")
-    return all(
-        table.loc[here, "data"].str.contains(kind).any()
-        for here in (perturbative, ~perturbative)
-        for kind in ("categórico", "continuo")
-    )
 
 
 def _tail_claims() -> dict[str, object]:
@@ -128,7 +112,14 @@ def _tail_claims() -> dict[str, object]:
     ages = pd.Series(range(101))
     coded = bottom_code(top_code(ages, above=64, value=65), below=5, value=5)
     untouched = (coded == ages)[15:65].all()
-    return {"both-kinds": _for_both(), "top-kind": incomes.max() == 1000, "labour-ages": bool(untouched)}
+    table = cells("Tabla 8.1")
+    perturbative = table["classification"].str.startswith("perturbativo")
+    both = all(
+        table.loc[here, "data"].str.contains(kind).any()
+        for here in (perturbative, ~perturbative)
+        for kind in ("categórico", "continuo")
+    )
+    return {"both-kinds": both, "top-kind": incomes.max() == 1000, "labour-ages": bool(untouched)}
 
 
 def _region_claims() -> dict[str, object]:
@@ -195,22 +186,17 @@ def _band_claims() -> dict[str, object]:
     manual = cut_bands(years, bands=[0, 15, 65, 101]).drop_duplicates()
     first = cut_bands(years, bands=EDGES[UNEQUAL], closed="right", outside={"below": "perdidos"}).eq(ours.iloc[1])
     ends = [first.idxmax(), first[::-1].idxmax()]
+    held = frequencies(_certain())[EQUAL].loc[lambda bands: bands > 0]
     return {
         "bands-to": EDGES[EQUAL][-1],
         "bands-from": EDGES[EQUAL][0],
         "outside": ours[0],
         "closed": ours[0] == "perdidos" and ends == [1, 5],
-        "bands-rare": _oldest_are_fewest(),
+        # The two oldest bands of ten years are the smallest that hold anybody.
+        "bands-rare": bool(held.iloc[-2:].max() < held.iloc[:-2].min()),
         **{f"band-{place}": claim for place, claim in enumerate(_groups(ours.iloc[1:]), 1)},
         **{f"manual-{place}": label for place, label in enumerate(manual, 1)},
     }
-
-
-def _oldest_are_fewest() -> bool:
-    """Whether the two oldest bands of ten years are the smallest that hold anybody."""
-    bands = frequencies(_certain())[EQUAL]
-    held = bands[bands > 0]
-    return bool(held.iloc[-2:].max() < held.iloc[:-2].min())
 
 
 def _groups(ours: pd.Series) -> list[Told]:
@@ -287,32 +273,25 @@ def _general_claims() -> dict[str, object]:
         local_suppression(frame, spec, k_required=2).total for frame in (example("Tabla 8.2"), recoded_regions())
     )
     taken = {
-        kept: _taken(local_suppression(example("Tabla 8.4"), tabla_8_4, k_required=2, importance={kept: 1}))
+        kept: local_suppression(example("Tabla 8.4"), tabla_8_4, k_required=2, importance={kept: 1}).cells.set_index(
+            "variable"
+        )["cells"]
         for kept in ("sex", "education")
     }
     moved = (
         taken["sex"]["sex"] < taken["education"]["sex"] and taken["sex"]["education"] > taken["education"]["education"]
     )
-    keys = KeySpec(SPECS["Tabla 7.1"].key_variables)
-    plain, orders = _totals_by_importance(example("Tabla 7.1"), keys)
+    # Values that 2-anonymity takes without importance, and with every order of it.
+    frame, keys = example("Tabla 7.1"), SPECS["Tabla 7.1"].key_variables
+    suppress = partial(local_suppression, frame, KeySpec(keys), k_required=2)
+    ranks = permutations(range(1, len(keys) + 1))
+    plain, orders = suppress().total, [suppress(importance=dict(zip(keys, order))).total for order in ranks]
     more, fewer = sum(total > plain for total in orders), sum(total < plain for total in orders)
     return {
         "recode-first": told(after < before, before=before, after=after),
         "ls-shift": bool(moved),
         "ls-usually": told(None, plain=plain, orders=len(orders), more=more, fewer=fewer),
     }
-
-
-def _taken(found: Suppression) -> pd.Series:
-    return found.cells.set_index("variable")["cells"]
-
-
-def _totals_by_importance(frame: pd.DataFrame, spec: KeySpec) -> tuple[int, list[int]]:
-    """Values that 2-anonymity takes without importance, and with every order of it."""
-    keys = spec.key_variables
-    orders = (dict(zip(keys, ranks, strict=True)) for ranks in permutations(range(1, len(keys) + 1)))
-    totals = [local_suppression(frame, spec, k_required=2, importance=order).total for order in orders]
-    return local_suppression(frame, spec, k_required=2).total, totals
 
 
 def _cell(frame: pd.DataFrame, record: int, column: str) -> pd.DataFrame:

@@ -88,17 +88,17 @@ class Audit:
 
     def figure(self, figure_id: str) -> dict[str, object]:
         """One figure: its row of `figures`, citation, explanation, meanings of kind and verdict."""
-        found = self.figures[self.figures["figure_id"] == figure_id]
-        if found.empty:
+        rows = self.figures[self.figures["figure_id"] == figure_id]
+        if rows.empty:
             raise _unknown_figure(figure_id)
-        figure, said = found.iloc[0].to_dict(), explanation(figure_id)
-        if self.counts_given and _EMBEDDED in said["inputs"]:
-            said["inputs"] += f"; the population given takes the place of {_EMBEDDED}"
+        figure, sayings = rows.iloc[0].to_dict(), explanation(figure_id)
+        if self.counts_given and _EMBEDDED in sayings["inputs"]:
+            sayings["inputs"] += f"; the population given takes the place of {_EMBEDDED}"
         return {
             **{name: figure[name] for name in ("figure_id", "source")},
             "citation": CITATIONS[figure["source"]],
             **figure,
-            **{name: said[name] for name in ("inputs", "formula", "code", "chapter")},
+            **{name: sayings[name] for name in ("inputs", "formula", "code", "chapter")},
             "kind_meaning": KINDS[figure["kind"]],
             "verdict_meaning": VERDICTS[figure["verdict"]],
         }
@@ -173,8 +173,8 @@ def source_of(figure_id: str) -> str:
 
 def _unknown_figure(figure_id: str) -> OptionError:
     """The error for a figure that there is not: only one of the same source can have been meant."""
-    given = shortened(figure_id, 100)
-    start, _, rest = given.partition("/")
+    name = shortened(figure_id, 100)
+    start, _, rest = name.partition("/")
     source = nearest(start, SOURCES, _NEAR)
     if source is None:
         how = f"it begins with no source ({', '.join(SOURCES)}); kanon-lab audit --json lists every figure_id"
@@ -183,7 +183,7 @@ def _unknown_figure(figure_id: str) -> OptionError:
         near = nearest(rest, known, _NEAR)
         meant = f"did you mean {source}/{near}? " if near else ""
         how = f"{meant}kanon-lab audit --source {source} --json lists every figure_id of it"
-    return OptionError(f"there is no figure {given!r}: {how}")
+    return OptionError(f"there is no figure {name!r}: {how}")
 
 
 def _audit_source(source: str, counts: pd.DataFrame | None) -> Audit:
@@ -193,9 +193,9 @@ def _audit_source(source: str, counts: pd.DataFrame | None) -> Audit:
     figures["difference"] = figures["computed"] - figures["published"]
     figures["verdict"], figures["reason"] = zip(*map(_verdict, figures.itertuples()), strict=True)
     figures.loc[figures["verdict"].isin(["not-in-text", "illegible"]), "kind"] = "unchecked"
-    said = pd.DataFrame(map(explanation, figures["figure_id"]))
-    figures["place"] = list(map(place_in_words, figures["table"], figures["row"], said["place"]))
-    figures["chapter"] = said["chapter"]
+    sayings = pd.DataFrame(map(explanation, figures["figure_id"]))
+    figures["place"] = list(map(place_in_words, figures["table"], figures["row"], sayings["place"]))
+    figures["chapter"] = sayings["chapter"]
     # A source whose rows have no totals has no such function.
     totals = module.printed_totals(figures) if hasattr(module, "printed_totals") else []
     rows = pd.DataFrame(totals, columns=list(_TOTALS)).astype(_TOTALS)

@@ -11,10 +11,14 @@ from xml.etree import ElementTree
 
 import pytest
 import small_course
+import yaml
 from bs4 import BeautifulSoup
 from docutils.core import publish_doctree
-from sphinx.builders.html import StandaloneHTMLBuilder
+from sphinx.application import Sphinx
+from sphinx.util.docutils import docutils_namespace
 
+from kanon_book import places
+from kanon_book.course.order import chapters
 from kanon_book.pages import edition
 from kanon_lab import __version__
 from kanon_lab.errors import OptionError
@@ -60,22 +64,20 @@ def test_without_git_the_version_alone(checkout, monkeypatch):
     assert edition.commit_of(checkout) is None
 
 
-@pytest.mark.parametrize(
-    ("documents", "written"),
-    [({"book/ruler"}, True), ({"book/uniques"}, False), ({"book/ruler", "book/uniques"}, False)],
-)
-def test_an_old_address_leads_to_the_new_one_once_there_is_one(tmp_path, documents, written):
-    (tmp_path / "book").mkdir()
-    app = SimpleNamespace(outdir=tmp_path, config=config(), env=SimpleNamespace(found_docs=documents))
-    app.builder = StandaloneHTMLBuilder.__new__(StandaloneHTMLBuilder)
-    app.builder.format, app.builder.out_suffix, app.builder.link_suffix = "html", ".html", ".html"
-    edition.write_redirects(app, None)
-    old = tmp_path / "book" / "uniques.html"
-    assert old.exists() == written
-    if written:
-        text = old.read_text("utf-8")
-        assert 'content="0; url=ruler.html"' in text
-        assert "location.replace('ruler.html' + location.hash)" in text
+def test_an_old_address_leads_to_a_page_of_the_book_and_keeps_the_section(tmp_path):
+    redirects = yaml.safe_load((places.ROOT / "_config.yml").read_text("utf-8"))["sphinx"]["config"]["redirects"]
+    documents = {chapter.document for chapter in chapters(places.TOC)}
+    for old, new in redirects.items():
+        assert old not in documents
+        assert (Path(old).parent / new).with_suffix("").as_posix() in documents
+    (tmp_path / "index.rst").write_text("Title\n=====\n", "utf-8")
+    settings = {"extensions": ["sphinx_reredirects"], "redirects": redirects}
+    with docutils_namespace():
+        Sphinx(tmp_path, None, tmp_path / "out", tmp_path / "trees", "html", settings, status=None).build()
+    assert [*redirects] == ["book/uniques"]
+    text = (tmp_path / "out" / "book" / "uniques.html").read_text("utf-8")
+    assert 'content="0; url=ruler.html"' in text
+    assert "window.location.replace(target + window.location.hash)" in text
 
 
 PLACE = "https://example.org/anonymity"
@@ -141,6 +143,38 @@ def test_what_only_a_published_book_has(built):
     assert {each["href"] for each in soup.select("section[lang] a")} == {
         f"{PLACE}/{folder}{page}.html" for folder in ("", "es/") for page in ("index", "search")
     }
+
+
+FORM = "https://example.org/office/book/issues/new?template=book.yml&page=https%3A%2F%2Fexample.org%2Fanonymity%2F"
+
+
+@pytest.mark.parametrize(
+    ("language", "addresses", "link"),
+    [
+        ("en", (PLACE, FORM.partition("/issues")[0]), ("Report a mistake on this page", f"{FORM}a.html")),
+        ("es", (PLACE, FORM.partition("/issues")[0]), ("Avisar de un error en esta página", f"{FORM}es%2Fa.html")),
+        ("en", (PLACE, ""), None),
+        ("en", ("", FORM.partition("/issues")[0]), None),
+    ],
+    ids=["English", "Spanish", "no repository", "not published"],
+)
+def test_each_page_links_to_the_form_for_mistakes_where_both_addresses_are_known(
+    monkeypatch, language, addresses, link
+):
+    for variable, address in zip((edition.ADDRESS, edition.REPOSITORY), addresses):
+        monkeypatch.setenv(variable, address)
+    settings = SimpleNamespace(language=language, html_title="Book")
+    app = SimpleNamespace(config=settings, builder=SimpleNamespace(get_target_uri="{}.html".format))
+    context = {"theme_extra_footer": "<p>Licence</p>"}
+    edition.add_metadata(app, "a", "page.html", context, publish_doctree("Words."))
+    foot = BeautifulSoup(context["theme_extra_footer"], "html.parser")
+    assert foot.p.text == "Licence"
+    assert [(each.text, each["href"]) for each in foot.select("a")] == ([link] if link else [])
+
+
+def test_the_form_that_pages_link_to_takes_the_address_of_the_page():
+    form = yaml.safe_load((CHART.parents[1] / ".github" / "ISSUE_TEMPLATE" / "book.yml").read_text("utf-8"))
+    assert "page" in [field["id"] for field in form["body"]]
 
 
 @pytest.mark.parametrize("given", ["example.org", "ftp://example.org", "https://", 'https://a"b', "https://a?b"])

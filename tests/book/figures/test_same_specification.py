@@ -1,7 +1,8 @@
-"""What JupyterLab draws is the specification of a page: with other controls, and a heading for the words."""
+"""What JupyterLab draws is the specification of a page, with other controls; its sentence is the alternative text's."""
 
 import json
 import re
+from html import unescape
 
 import pandas as pd
 import pytest
@@ -73,7 +74,10 @@ def test_it_is_that_of_the_page_at_the_same_place(case):
     assert [each for each in spec["params"] if "bind" in each] == []
     values = {each["name"]: each.get("value") for each in page["params"]}
     assert {each["name"]: each.get("value") for each in spec["params"]} == values
+    assert spec["title"] == page["title"]
     assert spec["description"].split()[-8:] == page["description"].split()[-8:]
+    sentence = unescape(re.sub(r"<[^>]+>", "", explorer.sentence.value))
+    assert f"{page['usermeta']['live']['description'][-20:]} {sentence}" in spec["description"]
     assert [{**layer, "data": None} for layer in spec["layer"]] == [{**layer, "data": None} for layer in page["layer"]]
     shown = [row for row in page["data"]["values"] if row.get("place", "all") == values.get("place", "all")]
     assert case is of_detail or spec["data"]["values"] == shown
@@ -88,10 +92,10 @@ def test_both_say_the_same_share_at_each_place_of_the_slider(place):
     slider["value"] = control.index = place
     svg = vl_convert.vegalite_to_svg(json.dumps(page), vl_version="5.8")
     drawn = float(re.search(r"([\d.]+)% (?:are alone|in a group of \d+ or fewer)", svg)[1])
-    said = float(re.search(r"<b>([\d.]+)%</b>", explorer.sentence.value)[1])
+    said = float(re.search(r"At k = \d+, by month, in Spain: ([\d.]+)%", explorer.sentence.value)[1])
     assert drawn == pytest.approx(said, rel=0.006, abs=0.001)
     if place:
         assert f"in a group of {page['usermeta']['labels']['step'][place]} or fewer" in svg
-        assert f"in a group of {control.value} persons or fewer" in explorer.sentence.value
     else:
-        assert "are alone (k = 1)" in svg and "are the only ones" in explorer.sentence.value
+        assert "are alone (k = 1)" in svg
+    assert f"At k = {control.value}, " in explorer.sentence.value

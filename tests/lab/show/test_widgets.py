@@ -32,9 +32,11 @@ def explorer(counts):
 
 
 def shown(explorer) -> tuple[str, float]:
-    """Name and per cent of the sentence."""
-    text = explorer.sentence.value
-    return re.search(r">([^<>]+?), [\d,]+ persons", text)[1], float(re.search(r"<b>([\d.]+)%</b>", text)[1])
+    """Name in the sentence, and per cent in the table; the sentence has it with fewer digits."""
+    name, share = re.search(r", in ([^<>]+?)(?: \([^)]*\))?: ([\d.]+)%", explorer.sentence.value).groups()
+    chosen = re.search(r'aria-current="true">.*?</td><td[^>]*>([\d.]+)%', explorer.table.value)
+    assert float(chosen[1]) == pytest.approx(float(share), abs=0.051)
+    return name, float(chosen[1])
 
 
 def expected(counts, k, dates, **where) -> float:
@@ -110,16 +112,16 @@ def test_a_place_without_persons_leaves_no_old_numbers(explorer):
     assert shown(explorer)[0] == "Place 42001"
 
 
-def test_alone_and_kinds_in_words(counts):
+def test_kinds_of_counts_in_words(counts):
     kinds = counts.assign(kind=np.where(counts["province"] == "42", "synthetic", "reconstructed"))
     explorer = explore(kinds, k=1, place="42")
-    assert "are the only ones" in explorer.sentence.value
-    assert "persons (synthetic)" in explorer.sentence.value
+    assert "At k = 1, " in explorer.sentence.value
+    assert "(synthetic): " in explorer.sentence.value
     explorer.controls["province"].value = "all"
-    assert "persons (reconstructed and synthetic)" in explorer.sentence.value
+    assert "(reconstructed and synthetic): " in explorer.sentence.value
     explorer.controls["province"].value = "29"
     explorer.controls["municipality"].value = "29001"
-    assert "persons (reconstructed)" in explorer.sentence.value
+    assert "(reconstructed): " in explorer.sentence.value
 
 
 def test_names_are_text_not_markup(counts):
