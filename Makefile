@@ -1,9 +1,11 @@
 # Three commands do everything: "make book", "make test" and "make bundle". Each begins by making .venv when it is not there.
 #   make book   run every notebook, build the book; the last line printed is its first page
 #   make pdf    make book, then print it: _build/kanon-lab-en.pdf and the like for each language (needs Chromium)
-#   make test   make book, then every test that is quick enough for every change
-#   make test-all  make book, then all tests, the slow ones too (before a release, and once a week)
-#   make check  style, the contracts of imports, and types
+#   make test   make check, make book, then the tests: some 8 minutes on two cores
+#   make test-all  the same with the tests that are slow (every page for accessibility, Spark, long notebooks), and with
+#               ten times the random files: before a release, and once a week
+#               options of pytest for both: make test ARGS="-k risk"
+#   make check  what needs no test to run: style, format, which room imports which, and types
 #   make bundle make pdf, and one archive of all for a class without internet: _build/kanon-lab-bundle.zip;
 #               with the packages for this system too, some 210 MB more: make bundle WITH_PACKAGES=1
 #   make bench  measure time and memory beside Polars and DuckDB, for the book's page on speed (some 20 minutes on a quiet
@@ -41,10 +43,10 @@ pdf: book
 	@$(PY) -m kanon_book.building.printing
 
 test: check book
-	@$(PY) -m pytest -n auto --dist worksteal
+	@$(PY) -m pytest -n auto --dist worksteal $(ARGS)
 
-test-all: book
-	@KANON_LAB_SLOW=1 $(PY) -m pytest -n auto --dist worksteal
+test-all: check book
+	@$(PY) -m pytest -n auto --dist worksteal --all $(ARGS)
 
 check: $(STAMP)
 	@$(PY) -m ruff check --quiet . && $(PY) -m ruff format --check --quiet .

@@ -6,14 +6,13 @@ import html
 import json
 import os
 import re
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
-from processes import PATIENCE
+from processes import once
 from warm_kernels import warm_kernels
 
 RECORDS = 600
@@ -155,19 +154,7 @@ class Reports:
     def page(self, language: str) -> Path:
         """The report in a language, made where it is not there."""
         page = self.outputs / f"{language}.html"
-        lock = self.folder / f"{language}.lock"
-        try:
-            os.close(os.open(lock, os.O_CREAT | os.O_EXCL))
-        except FileExistsError:
-            begun = time.monotonic()
-            while not (self.folder / f"{language}.done").exists() and time.monotonic() < begun + PATIENCE:
-                time.sleep(0.1)
-        else:
-            try:
-                self._make(language, page)
-            finally:
-                (self.folder / f"{language}.done").touch()
-        assert page.exists(), "the report could not be made"
+        once(self.folder / language, lambda: self._make(language, page))
         return page
 
     def _make(self, language: str, page: Path) -> None:

@@ -1,25 +1,47 @@
 """What all tests share."""
 
 import os
+import pickle
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
 from canaries import Reports
-from hypothesis import settings
+from hypothesis import is_hypothesis_test, settings
+from processes import once
 
 from kanon_lab.loading import load_jsonschema
 
 load_jsonschema()  # before anything else does, which would take a second or two
 
 # So many random files for each property; a test that says another number says it for itself.
-EXAMPLES = 300 if "KANON_LAB_SLOW" in os.environ else 30
-settings.register_profile("tests", settings(), max_examples=EXAMPLES, deadline=None)
+settings.register_profile("tests", settings(), max_examples=30, deadline=None)
 settings.load_profile("tests")
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = Path(os.environ.get("KANON_LAB_SHARED", ROOT.parent / "shared"))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--all",
+        action="store_true",
+        default="KANON_LAB_SLOW" in os.environ,
+        help="run the tests marked slow too, and ten times the random files (also: KANON_LAB_SLOW=1)",
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With ``--all``, ten times the random files; else nothing slow, unless tests are chosen by marks (``-m slow``)."""
+    if config.getoption("all"):
+        for function in {getattr(item.obj, "__func__", item.obj) for item in items if is_hypothesis_test(item.obj)}:
+            own = function._hypothesis_internal_use_settings  # Hypothesis keeps them under no public name
+            function._hypothesis_internal_use_settings = settings(own, max_examples=10 * own.max_examples)
+    elif not config.getoption("markexpr"):
+        slow = [item for item in items if item.get_closest_marker("slow")]
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if item not in slow]
 
 
 @pytest.fixture(scope="session")
@@ -50,10 +72,32 @@ def audited_once() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def canary_reports(tmp_path_factory, request) -> Reports:
-    """Reports on a survey of marked values, made once for all processes that test."""
+def common(tmp_path_factory, request) -> Callable[[str], Path]:
+    """A folder by its name, the same for all processes that test."""
     base = tmp_path_factory.getbasetemp()
-    shared = base.parent if hasattr(request.config, "workerinput") else base
-    folder = shared / "canaries"
-    folder.mkdir(exist_ok=True)
-    return Reports(folder)
+
+    def make(name: str) -> Path:
+        folder = (base.parent if hasattr(request.config, "workerinput") else base) / name
+        folder.mkdir(exist_ok=True)
+        return folder
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def canary_reports(common) -> Reports:
+    """Reports on a survey of marked values, made once for all processes that test."""
+    return Reports(common("canaries"))
+
+
+@pytest.fixture(scope="session")
+def solved(common) -> Callable[[Path], list]:
+    """The exercises of a file, solved once for all processes that test."""
+    from kanon_book.course import solved_file
+
+    def read(path: Path) -> list:
+        kept = common("solved") / path.stem
+        once(kept, lambda: kept.write_bytes(pickle.dumps(solved_file(path))))
+        return pickle.loads(kept.read_bytes())
+
+    return read

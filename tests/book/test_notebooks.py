@@ -12,6 +12,7 @@ import nbformat
 import numpy as np
 import pandas as pd
 import pytest
+from cases import in_one_test
 from nbformat.v4 import new_code_cell, new_notebook
 
 from kanon_book.pages.listing import Listing
@@ -300,7 +301,7 @@ def test_a_file_that_is_no_notebook_is_one_line(tmp_path, read, content):
         read(path)
 
 
-@pytest.mark.parametrize("name", NOTEBOOKS)
+@in_one_test("name", NOTEBOOKS)
 def test_committed_notebook_is_clean(name):
     notebook = nbformat.read(NOTEBOOKS[name], as_version=4)
     nbformat.validate(notebook)
@@ -312,7 +313,7 @@ def test_committed_notebook_is_clean(name):
     assert [cell.execution_count for cell in code] == [None] * len(code)
 
 
-@pytest.mark.parametrize("name", NOTEBOOKS)
+@in_one_test("name", NOTEBOOKS)
 def test_committed_notebook_has_a_title_and_one_place_for_parameters(name):
     first, *cells = nbformat.read(NOTEBOOKS[name], as_version=4).cells
     assert first.cell_type == "markdown"

@@ -6,6 +6,7 @@ from importlib import import_module
 
 import click
 import pytest
+from cases import in_one_test
 from pages import PAGES, ROOT, blocks, commands, named, sections, tables
 
 import kanon_lab
@@ -30,7 +31,7 @@ COMMANDS = all_commands()
 OPTIONS = {option for each in COMMANDS.values() for param in each.params for option in param.opts} | {"--help"}
 
 
-@pytest.mark.parametrize("page", PAGES)
+@in_one_test("page", PAGES)
 def test_commands_are_typed_as_the_program_takes_them(page):
     for typed in commands(PAGES[page]):
         if typed[0].startswith("-"):
@@ -43,13 +44,13 @@ def test_commands_are_typed_as_the_program_takes_them(page):
             COMMANDS[words].make_context(words[-1], typed[len(words) :])
 
 
-@pytest.mark.parametrize("page", PAGES)
+@in_one_test("page", PAGES)
 def test_options_that_are_named_exist(page):
     named_here = {option for code in named(PAGES[page]) for option in re.findall(r"^--[a-z][a-z-]*", code)}
     assert named_here <= OPTIONS
 
 
-@pytest.mark.parametrize("page", PAGES)
+@in_one_test("page", PAGES)
 def test_exit_codes_are_those_that_help_tells(page):
     """Of an option, as its help says ``exit with 1``; of a command, as it ends with ``Exit code: 0; 2 ...``."""
     for sentence in re.split(r"(?<=[.:])\s", PAGES[page]):
@@ -84,7 +85,7 @@ def test_formats_of_the_page_of_recipes():
     ]
 
 
-@pytest.mark.parametrize("page", PAGES)
+@in_one_test("page", PAGES)
 def test_lists_of_formats_are_complete(page):
     """A sentence that names several formats names all: those of microdata where SPSS is one, else those of counts."""
     for sentence in re.split(r"(?<=[.?])\s|\|", re.sub(r"(?<=\w)\.(?=\w)", " ", PAGES[page])):
@@ -138,8 +139,8 @@ def test_the_page_of_functions_names_what_can_be_imported():
             module = found if type(found).__name__ == "module" else module
 
 
-@pytest.mark.parametrize("page", PAGES)
+@in_one_test("page", PAGES)
 def test_make_makes_what_is_named(page):
-    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), flags=re.MULTILINE))
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), flags=re.MULTILINE))
     typed = [*named(PAGES[page]), *(line for block in blocks(PAGES[page]) for line in block.splitlines())]
     assert {line.split()[1] for line in typed if re.match(r"make [a-z]", line)} <= targets

@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 import small_course
 from browsing import HTML, absent
+from cases import in_one_test
 from pytest import MonkeyPatch
 
 from kanon_book.course import find_exercises, solved_file
@@ -188,7 +189,7 @@ def test_progress_is_counted_saved_and_forgotten(page, address, tmp_path):
     assert kept.get_by_role("status").inner_text().startswith("0 of 4")
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "found",
     [
         *("null", "[", '"text"', '{"exercises": "text"}', '{"exercises": true}', '{"exercises": ["hospital.classes"]}'),
@@ -197,6 +198,7 @@ def test_progress_is_counted_saved_and_forgotten(page, address, tmp_path):
     ],
 )
 def test_what_is_damaged_where_progress_is_kept_is_left_out(page, address, found):
+    page.goto(address("hospital"))
     page.evaluate("text => localStorage.setItem('kanon-lab-progress', text)", found)
     page.reload()
     form = exercise(page, "classes")
@@ -313,11 +315,11 @@ def bare(desk):
 
 
 @pytest.mark.parametrize("chapter", find_exercises())
-def test_every_exercise_is_checked_alike_in_page_and_notebook(bare, chapter):
+def test_every_exercise_is_checked_alike_in_page_and_notebook(bare, chapter, solved):
     page, path = bare.page, HTML / "book" / f"{chapter}.html"
     if not path.exists():
         absent("the book is not built: run make book")
     page.goto(path.as_uri(), wait_until="domcontentloaded")
     page.evaluate("localStorage.clear()")
-    assert differences(page, chapter, solved_file(find_exercises()[chapter])) == []
+    assert differences(page, chapter, solved(find_exercises()[chapter])) == []
     assert bare.outside == []

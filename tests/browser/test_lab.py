@@ -161,6 +161,7 @@ def test_what_is_said_of_an_answer_is_shown(cell, desk):
     asked.locator(".jp-RenderedMarkdown").get_by_text("Not yet.").wait_for(timeout=30_000)
 
 
+@pytest.mark.slow
 def test_explorer_follows_its_slider(lab, visit):
     page = run_all(visit, lab("explorer.ipynb"))
     slider = page.wait_for_selector(".jp-OutputArea-output .noUi-handle", timeout=30_000)
@@ -176,6 +177,7 @@ def test_explorer_follows_its_slider(lab, visit):
     assert visit.outside == []
 
 
+@pytest.mark.slow
 def test_explorers_of_a_file_follow_their_controls(lab, visit):
     page = run_all(visit, lab("levels.ipynb"))
     page.wait_for_function(f"() => document.querySelectorAll({DRAWN!r}).length > 1", timeout=30_000)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import html
 import json
-import os
 import re
-import time
+from functools import cache
 
 import pytest
 from browsing import HTML, findings
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
+from processes import once
 
 pytestmark = pytest.mark.browser
 
@@ -22,6 +22,25 @@ PAGES = sorted(
     for path in (HTML / part).rglob("*.html")
     if 'http-equiv="refresh"' not in path.read_text("utf-8")[:500]
 )
+
+OTHERS = ["genindex.html", "search.html"]
+# One page of each kind, in both languages: axe-core looks at these in every run, and at the others with --all.
+TEMPLATES = {
+    "book/preface.html",  # the first page, its explorer and the map of chapters
+    "book/spain.html",  # explorers of several controls
+    "book/what-identifies.html",  # guesses, exercises and a review
+    "book/households.html",  # a drawing of records
+    "book/report.html",  # what a report shows
+    "book/audit.html",  # a list to filter
+    "book/glossary.html",
+    "book/your-file.html",
+    "book/recipes.html",  # tables of settings
+    "book/bibliography.html",
+    "book/api/measures.html",  # functions
+    "notebooks/exercises.html",
+    *OTHERS,
+}
+TEMPLATES |= {f"es/{page}" for page in TEMPLATES if page.startswith("book/")}
 
 SLIDER = '"input":"range"'
 FORMULA = 'class="math'
@@ -80,11 +99,10 @@ THEMES = ("light", "dark")
 
 
 @pytest.fixture(scope="session")
-def seen(book, desk, tmp_path_factory, request):
+def seen(book, desk, common, request):
     """What stands on a page (a function of its path), from one visit for all tests and all processes that test."""
-    base = tmp_path_factory.getbasetemp()
-    folder = (base.parent if hasattr(request.config, "workerinput") else base) / "seen"
-    folder.mkdir(exist_ok=True)
+    folder = common("seen")
+    thorough = request.config.getoption("all") or request.config.getoption("markexpr")
 
     def look(page: str) -> dict:
         visit = desk.begin()
@@ -97,8 +115,8 @@ def seen(book, desk, tmp_path_factory, request):
             "tables": opened.evaluate(NAMES_OF_TABLES),
             "heights": opened.evaluate(HEIGHTS_OF_TABLES),
             "figures": opened.evaluate(NAMES_OF_FIGURES),
-            "axe": findings(opened),
-            "dark": _in_the_dark(opened, page),
+            "axe": findings(opened) if thorough or page in TEMPLATES else None,
+            "dark": _in_the_dark(opened) if thorough or page in TEMPLATES else None,
             "outside": [*visit.outside],
             "errors": [*visit.errors],
             # Last, since they change the page.
@@ -106,25 +124,12 @@ def seen(book, desk, tmp_path_factory, request):
             "colours": {theme: opened.evaluate(COLOURS, theme) for theme in THEMES},
         }
 
-    def once(page: str) -> dict:
+    def look_once(page: str) -> dict:
         kept = folder / f"{page.replace('/', '--')}.json"
-        done = kept.with_suffix(".done")
-        try:
-            os.close(os.open(kept.with_suffix(".lock"), os.O_CREAT | os.O_EXCL))
-        except FileExistsError:
-            for _ in range(600):
-                if done.exists():
-                    break
-                time.sleep(0.1)
-        else:
-            try:
-                kept.write_text(json.dumps(look(page)), "utf-8")
-            finally:
-                done.touch()
-        assert kept.exists(), f"{page} could not be opened"
+        once(kept, lambda: kept.write_text(json.dumps(look(page)), "utf-8"))
         return json.loads(kept.read_text("utf-8"))
 
-    return once
+    return look_once
 
 
 def test_there_are_pages(book):
@@ -148,18 +153,27 @@ def test_every_page_says_what_it_is_about():
     assert [page for page, head in heads.items() if head.count('property="og:title"') != 1] == []
 
 
-@pytest.mark.parametrize("page", [*PAGES, "genindex.html", "search.html"])
-def test_page_works_without_network(seen, page):
+@pytest.mark.parametrize("page", [*PAGES, *OTHERS])
+def test_page_works_without_network_and_fits_a_phone(seen, page):
     found = seen(page)
-    assert found["outside"] == []
-    assert found["errors"] == []
-    assert found["empty"] == []
-    assert found["unnamed"] == []
-    assert found["unset"] == []
+    names = ("outside", "errors", "empty", "unnamed", "unset")
+    assert {name: found[name] for name in names if found[name]} == {}
     assert found["scripts"] <= 1
+    if page not in OTHERS:
+        phone = found["phone"]
+        assert phone == {"drawn": True, "overflowing": [], "wider": phone["wider"], "clipped": []}
+        assert phone["wider"] <= 0
 
 
-@pytest.mark.parametrize("page", [*PAGES, "genindex.html", "search.html"])
+def _looked_at(page: str):
+    return page if page in TEMPLATES else pytest.param(page, marks=pytest.mark.slow)
+
+
+def test_a_page_of_each_kind_is_looked_at(book):
+    assert {*PAGES, *OTHERS} >= TEMPLATES
+
+
+@pytest.mark.parametrize("page", map(_looked_at, [*PAGES, *OTHERS]))
 def test_page_is_for_everybody(seen, page):
     found = seen(page)
     assert found["axe"] == []
@@ -182,15 +196,6 @@ def test_a_page_on_a_phone_is_for_everybody(book, visit, opener):
     box.wait_for(state="detached", timeout=2_000)
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_page_fits_a_phone(seen, page):
-    found = seen(page)["phone"]
-    assert found["drawn"]
-    assert found["overflowing"] == []
-    assert found["wider"] <= 0
-    assert found["clipped"] == []
-
-
 @pytest.mark.parametrize("visit", [390], indirect=True)
 def test_a_page_opened_on_a_phone_fits_it(book, visit):
     """The others were made narrow after they were opened wide."""
@@ -207,10 +212,8 @@ def test_charts_follow_the_width_of_the_window(book, visit):
         opened.wait_for_function(FOLLOWED, timeout=5_000)
 
 
-def _in_the_dark(opened, page: str) -> list[str]:
-    """What axe-core finds of the dark theme's colours, which are the same in every language."""
-    if page.startswith("es/"):
-        return []
+def _in_the_dark(opened) -> list[str]:
+    """What axe-core finds of the dark theme's colours."""
     theme = "theme => { document.documentElement.dataset.theme = theme; }"
     opened.evaluate(theme, "dark")
     found = findings(opened, looks=True)
@@ -406,9 +409,7 @@ def test_tables_of_figures_say_which_figure(seen):
 
 
 def test_paper_shows_tables_whole_and_what_is_folded_at_its_end(book, visit):
-    most = max(
-        pages_with("dropdown admonition"), key=lambda page: (HTML / page).read_text("utf-8").count("dropdown admon")
-    )
+    most = max(pages_with("dropdown admonition"), key=lambda page: text_of(page).count("dropdown admon"))
     opened = visit.open(f"{book}/{most}")
     opened.query_selector(".toggle-button").click()
     opened.emulate_media(media="print")
@@ -438,8 +439,10 @@ def test_a_figure_without_javascript_is_its_description(book, chromium):
     context.close()
 
 
-def test_slider_of_the_explorer_changes_what_is_drawn(book, visit):
-    for page in pages_with(SLIDER):
+def test_slider_of_the_explorer_changes_what_is_drawn(book, visit, request):
+    """By keyboard, of one page; of all with --all: test_explorers.py moves every control of every page otherwise."""
+    pages = pages_with(SLIDER)
+    for page in pages if request.config.getoption("all") else pages[:1]:
         opened = visit.open(f"{book}/{page}")
         for slider in opened.query_selector_all(".vega-bindings input[type=range]"):
             drawing = slider.evaluate_handle("e => e.closest('.kanon-figure').querySelector('.kanon-drawing')")
@@ -453,9 +456,14 @@ def test_slider_of_the_explorer_changes_what_is_drawn(book, visit):
         assert visit.errors == []
 
 
+@cache
+def text_of(page: str) -> str:
+    return (HTML / page).read_text("utf-8")
+
+
 def pages_with(mark: str) -> list[str]:
     """Return the pages that hold a text; at least one."""
-    found = [page for page in PAGES if mark.strip(".") in (HTML / page).read_text("utf-8")]
+    found = [page for page in PAGES if mark.strip(".") in text_of(page)]
     assert found, f"no page holds {mark}"
     return found
 

@@ -9,7 +9,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from browsing import HTML, ROOT, absent
+from browsing import HTML, absent
 from pypdf import PdfReader
 
 from kanon_book.building import printing
@@ -128,7 +128,7 @@ def test_no_text_leaves_the_paper(two):
 
 
 def test_without_chromium_one_line_says_so():
-    command = [sys.executable, ROOT / "scripts" / "printing.py", "en"]
+    command = [sys.executable, "-m", "kanon_book.building.printing", "en"]
     done = subprocess.run(command, env=os.environ | {"CHROMIUM": "no-such-browser"}, capture_output=True, text=True)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1

@@ -14,7 +14,7 @@ from itertools import combinations
 
 import pytest
 
-from kanon_book.course import your_file
+from kanon_book.pages import your_file
 from kanon_book.pages.exercises import asset
 from kanon_book.words import texts
 from kanon_lab import KeySpec, class_table, cli, load_microdata

@@ -8,13 +8,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from cases import others_slow
 from hypothesis import given
 from hypothesis import strategies as st
 from processes import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 BENCHMARKS = ROOT / "benchmarks"
-RESULTS = json.loads((ROOT / "book" / "figures" / "speed.json").read_text("utf-8"))
+RESULTS = json.loads((ROOT / "book" / "kanon_book" / "figures" / "speed.json").read_text("utf-8"))
 RUNS = [run for run in RESULTS["runs"] if "left_out" not in run]
 NAMES = sorted(path.stem.removeprefix("bench_") for path in BENCHMARKS.glob("bench_*.py"))
 
@@ -27,7 +28,7 @@ def bench():
         yield importlib.import_module("harness"), importlib.import_module("run")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", others_slow(NAMES))
 def test_every_task_of_a_question_does_its_work(bench, name, tmp_path, monkeypatch):
     harness, _ = bench
     monkeypatch.setenv(harness.FILES, str(tmp_path))
@@ -49,6 +50,7 @@ def test_all_scripts_are_questions_of_the_program(bench):
     assert sorted(bench[1].NAMES) == NAMES
 
 
+@pytest.mark.slow
 def test_the_program_writes_what_it_measured(tmp_path):
     out = tmp_path / "r.json"
     command = [sys.executable, BENCHMARKS / "run.py", "wildcard", "--sizes", "50", "100", "400", "--repeats", "2"]

@@ -1,7 +1,6 @@
 """The embedded population spain-2010 and the facts it is made from: margins, printed figures, same bytes again."""
 
 import importlib.util
-import os
 import re
 from pathlib import Path
 
@@ -176,7 +175,7 @@ class TestSameBytes:
         for name, table in make_facts.facts().items():
             assert csv_gz(table) == (EMBEDDED / name).read_bytes(), name
 
-    @pytest.mark.skipif("KANON_LAB_SLOW" not in os.environ, reason="takes minutes: set KANON_LAB_SLOW=1 to run it")
+    @pytest.mark.slow
     def test_everything_again(self, figures, pyramid):
         persons = pyramid["persons"].to_numpy()
         named = make_spain_2010.reconstructed(figures, persons)

@@ -5,6 +5,7 @@ import re
 
 import pytest
 import yaml
+from cases import in_one_test
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
@@ -83,7 +84,7 @@ def value_of(row, column):
     return parse_yaml(f"a: {row[column].strip('`')}", "the page")["a"]
 
 
-@pytest.mark.parametrize(("model", "row"), every_setting(), ids=lambda value: value if isinstance(value, str) else None)
+@in_one_test("model, row", every_setting())
 def test_every_example_is_taken(model, row):
     given = parse_yaml(re.search(r"`([^`]*)`$", row["What it says"])[1], "the page")
     (name,) = given

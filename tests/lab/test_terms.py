@@ -3,11 +3,12 @@
 import dataclasses
 
 import pytest
+from cases import in_one_test
 
 from kanon_lab.terms import LANGUAGES, TERMS
 
 
-@pytest.mark.parametrize("entry", TERMS.values(), ids=TERMS)
+@in_one_test("entry", TERMS.values())
 def test_every_term_is_complete(entry):
     assert entry.key.isidentifier()
     assert all(getattr(entry, language).strip() for language in LANGUAGES)

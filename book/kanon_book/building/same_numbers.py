@@ -42,11 +42,14 @@ def pages(folder: Path = HTML) -> Iterator[tuple[str, Path, Path]]:
         yield str(path.relative_to(folder).with_suffix("")), path, folder / "es" / path.relative_to(folder)
 
 
-def found(path: Path, language: str) -> dict[str, Counter[str]]:
-    """What a page carries that is the same in every language, by kind, each with how often it does."""
-    article = BeautifulSoup(path.read_text("utf-8"), "html.parser").select_one("article") or BeautifulSoup(
-        "", "html.parser"
-    )
+def read(path: Path) -> BeautifulSoup:
+    """A page, to be looked into."""
+    return BeautifulSoup(path.read_text("utf-8"), "html.parser")
+
+
+def found(page: BeautifulSoup, language: str) -> dict[str, Counter[str]]:
+    """What a page carries that is the same in every language, by kind, each with how often it does; it is emptied."""
+    article = page.select_one("article") or BeautifulSoup("", "html.parser")
     counts = {kind: Counter() for kind in KINDS}
     for script in article.select("script[type='application/json']"):
         counts["charts"].update(numbers_of(json.loads(script.string)))
@@ -102,8 +105,8 @@ def numbers_of(value: Any, key: str = "") -> Iterator[str]:
         yield from (digits for digits in _DIGITS.findall(value))
 
 
-def compared(english: Path, spanish: Path) -> tuple[Counter[str], list[str]]:
-    """How many of each kind two pages have, and what they do not share."""
+def compared(english: BeautifulSoup, spanish: BeautifulSoup) -> tuple[Counter[str], list[str]]:
+    """How many of each kind two pages have, and what they do not share; both are emptied."""
     first, second = found(english, "en"), found(spanish, "es")
     counts, faults = Counter(), []
     for kind in KINDS:
@@ -117,7 +120,7 @@ def compared(english: Path, spanish: Path) -> tuple[Counter[str], list[str]]:
 def main() -> int:
     total, failed, seen = Counter(), 0, 0
     for name, english, spanish in pages():
-        counts, faults = compared(english, spanish)
+        counts, faults = compared(read(english), read(spanish))
         total, seen = total + counts, seen + 1
         failed += bool(faults)
         for fault in faults:

@@ -1,17 +1,14 @@
 """Notebooks behind the chapters: as the book ran them, and run again; files of users."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
 from warm_kernels import forked_notebooks
 
+from kanon_book.places import EXECUTED
 from kanon_lab.notebooks import find_notebooks, recorded, run_notebook
 
-ROOT = Path(__file__).resolve().parents[3]
 NOTEBOOKS = find_notebooks()
-EXECUTED = ROOT / "_build" / "site" / "notebooks"
 
 
 @pytest.fixture

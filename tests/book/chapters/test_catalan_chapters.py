@@ -60,6 +60,7 @@ def test_recorded_uniques(book):
     assert 1.5 < results["town-tangent"] < results["town-subsample"]
 
 
+@pytest.mark.slow
 def test_the_notebook_of_uniques_on_a_users_population(run, shops):
     keys = ["area", "size", "owner"]
     levels = {"size": {"years": None, "tens": {"width": 10}}}
@@ -160,6 +161,7 @@ def test_recorded_details(book):
     assert (results["bands-5"], results["bands-10"]) == (14, 9)
 
 
+@pytest.mark.slow
 def test_the_notebook_of_detail_on_a_users_file(run, shops):
     keys = ["area", "size", "owner"]
     levels = {
@@ -179,6 +181,7 @@ def test_the_notebook_of_detail_on_a_users_file(run, shops):
     assert not {"taula", "truth", "explorer", "threshold", "more", "figures"} & {*results}
 
 
+@pytest.mark.slow
 def test_the_notebook_of_detail_on_another_sample_of_the_census(run):
     results = run("detail", fraction=0.01, geography_level="Catalonia", age_level="10 years", repeats=2, seed=7)
     assert results["fraction"] == 0.01

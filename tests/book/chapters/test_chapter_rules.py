@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from cases import in_one_test
 
 from kanon_lab.errors import OptionError
 from kanon_lab.notebooks import find_notebooks
@@ -28,7 +29,7 @@ def test_chapters_insert_only_what_notebooks_record(book):
     assert missing == []
 
 
-@pytest.mark.parametrize("chapter", sorted((ROOT / "book").glob("*.md")), ids=lambda path: path.stem)
+@in_one_test("chapter", sorted((ROOT / "book").glob("*.md")))
 def test_what_closes_a_box_stands_on_a_line_of_its_own(chapter):
     """Else the rest of the chapter is in the box."""
     assert re.findall(r"^.*\S+ :::+$", chapter.read_text("utf-8"), flags=re.MULTILINE) == []

@@ -66,6 +66,7 @@ def test_recorded_perturbations_of_quantities(book):
     assert abs(results["beside-blind"]) < 0.05 < results["beside-swapped"] < results["beside-true"] - 0.1
 
 
+@pytest.mark.slow
 def test_the_notebook_of_perturbation_on_a_users_file(run, shops):
     own = {"quantities": {"size": "size"}, "beside": "", "bases": {"size": [1, 20]}, "household": "", "weight": ""}
     keys = {"key_variables": ["area", "owner"], "recoding": [], "moved": ["owner"], "moved_strata": ["area"]}
@@ -157,6 +158,7 @@ def test_recorded_choices(book):
     assert results["again-emptied"] == "postcode" and results["again-emptied-share"] > 0.5
 
 
+@pytest.mark.slow
 def test_the_notebook_of_costs_on_a_users_file(run, shops):
     roles = {"key_variables": ["area", "size", "owner"], "numeric_variables": ["size"], "missing": "category"}
     asked = {"rates": {"fined": None}, "means": ["size"], "by": ["area", "owner"]}
@@ -175,6 +177,7 @@ def test_the_notebook_of_costs_on_a_users_file(run, shops):
     assert results["methods"]["lost"].tolist() == [0, 0, 3 * 2]
 
 
+@pytest.mark.slow
 def test_the_notebook_of_choices_on_a_users_file(run, shops):
     recipe = {
         "key_variables": ["area", "size", "owner"],

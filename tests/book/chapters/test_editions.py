@@ -4,23 +4,25 @@ import copy
 import json
 import re
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from babel.messages.pofile import read_po
-from bs4 import BeautifulSoup
+from cases import in_one_test
 
 from kanon_book.building import editions, recorded_words, same_numbers
 from kanon_book.pages.glossary import GLOSSED, forms, spanish_forms
+from kanon_book.places import EXECUTED
 from kanon_lab.errors import KanonLabError
 from kanon_lab.show.page import VEGALITE_MIME
 
-ROOT = Path(__file__).resolve().parents[3]
-SITE = ROOT / "_build" / "site"
 CATALOGUES = {
     str(path.relative_to(editions.MESSAGES).with_suffix("")): path for path in sorted(editions.MESSAGES.rglob("*.po"))
 }
 PAGES = {name: (english, spanish) for name, english, spanish in same_numbers.pages()}
+# Pages without a text of their own.
+ALONE = {
+    name: [same_numbers.HTML / folder / f"{name}.html" for folder in ("", "es")] for name in ("genindex", "search")
+}
 # What a translation says without the noun of the list: a verb in its place, the noun once for two adjectives, or words
 # that a source is quoted with.
 VERBS = {
@@ -53,14 +55,14 @@ def tokens(text):
     return Counter(_IN_FORMULA.sub("", each) for each in _TOKENS.findall(text))
 
 
-@pytest.mark.parametrize("name", CATALOGUES)
+@in_one_test("name", CATALOGUES)
 def test_every_message_is_translated(name):
     found = messages(name)
     assert found
     assert [each.id for each in found if not each.string or each.fuzzy] == []
 
 
-@pytest.mark.parametrize("name", CATALOGUES)
+@in_one_test("name", CATALOGUES)
 def test_what_is_inserted_agrees(name):
     differ = [(m.id, m.string) for m in messages(name) if m.string and tokens(m.id) != tokens(m.string)]
     assert differ == []
@@ -102,46 +104,40 @@ def built():
 
 
 def test_words_of_results_are_translated(built, tmp_path):
-    said = editions.stage(SITE, tmp_path / "site")
+    said = editions.prepare(tmp_path / "es")
     assert len(said.met) > 3000
     assert {place: text for text, place in said.met.items() if not editions.translation(editions.RECORDED, text)} == {}
     # A word that the package has in both languages stands in its own table alone.
     assert [m.id for m in messages(editions.RECORDED) if said.known(m.id)] == []
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_a_page_carries_the_same_numbers(built, name):
-    counts, faults = same_numbers.compared(*PAGES[name])
-    assert faults == []
-    assert counts.total() or "bibliography" in name
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_a_page_is_in_spanish(built, name):
-    page = BeautifulSoup(PAGES[name][1].read_text("utf-8"), "html.parser")
-    assert page.html["lang"] == "es"
-    # What is not translated is marked as English, by which it is found here.
-    assert [each.get_text()[:80] for each in page.select("article [lang=en]:not(a, em, .citation *)")] == []
-    assert {each["id"] for each in page.select("article section[id]")} == {
-        each["id"]
-        for each in BeautifulSoup(PAGES[name][0].read_text("utf-8"), "html.parser").select("article section[id]")
-    }
-
-
-@pytest.mark.parametrize("name", [*PAGES, "genindex", "search"])
-def test_each_page_names_the_other(built, name):
-    english, spanish = (same_numbers.HTML / folder / f"{name}.html" for folder in ("", "es"))
-    for here, there, language in ((english, spanish, "es"), (spanish, english, "en")):
-        link = BeautifulSoup(here.read_text("utf-8"), "html.parser").select_one("a.kanon-language")
+@pytest.mark.parametrize("name", [*PAGES, *ALONE])
+def test_a_page_is_the_same_in_both_languages(built, name):
+    """Each edition names the other; the Spanish one is in Spanish, and has the same sections and numbers."""
+    paths = PAGES.get(name) or ALONE[name]
+    english, spanish = map(same_numbers.read, paths)
+    for page, language, here, there in ((english, "es", *paths), (spanish, "en", *paths[::-1])):
+        link = page.select_one("a.kanon-language")
         assert (here.parent / link["href"]).resolve() == there
         assert link["lang"] == link["hreflang"] == language
+    assert spanish.html["lang"] == "es"
+    if name in ALONE:
+        return
+    # What is not translated is marked as English, by which it is found here.
+    assert [each.get_text()[:80] for each in spanish.select("article [lang=en]:not(a, em, .citation *)")] == []
+    assert {each["id"] for each in spanish.select("article section[id]")} == {
+        each["id"] for each in english.select("article section[id]")
+    }
+    counts, faults = same_numbers.compared(english, spanish)
+    assert faults == []
+    assert counts.total() or "bibliography" in name
 
 
 def test_charts_are_the_same_whatever_their_words(built):
     """With every message in other words all that is no text stays, and what stands for itself stays the same."""
     words = recorded_words.Words(lambda message: f"«{message}»")
     charts = 0
-    for path in sorted((SITE / "notebooks").glob("*.ipynb")):
+    for path in sorted(EXECUTED.glob("*.ipynb")):
         for cell in json.loads(path.read_text("utf-8"))["cells"]:
             for spec in (
                 o["data"][VEGALITE_MIME] for o in cell.get("outputs", []) if VEGALITE_MIME in o.get("data", {})
@@ -180,4 +176,4 @@ def test_a_damaged_catalogue_is_named(tmp_path, monkeypatch, content):
     monkeypatch.setattr(editions, "MESSAGES", tmp_path)
     (tmp_path / "damaged.po").write_text(content, "latin-1")
     with pytest.raises(KanonLabError, match=r"damaged\.po: is no catalogue"):
-        editions.stage(tmp_path / "site", tmp_path / "target")
+        editions.prepare(tmp_path / "es")

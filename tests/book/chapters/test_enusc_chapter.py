@@ -113,6 +113,7 @@ def test_the_configuration_of_the_page_is_the_notebooks():
     }
 
 
+@pytest.mark.slow
 def test_the_notebook_on_a_users_file(run, shops):
     configuration = {
         "key_variables": ["area", "owner", "absent"],

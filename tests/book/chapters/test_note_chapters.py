@@ -1,6 +1,7 @@
 """The agency's note: what the notebooks of its chapters recorded, and other parameters."""
 
 import pytest
+from cases import others_slow
 
 from kanon_lab.classes import class_table
 from kanon_lab.data import load_microdata, read_microdata
@@ -66,7 +67,7 @@ LADDERS = {
 }
 
 
-@pytest.mark.parametrize("missing", ["wildcard", "category"])
+@pytest.mark.parametrize("missing", others_slow(["wildcard", "category"]))
 def test_the_class_notebook_on_a_users_file(run, shops, missing):
     keys = ["area", "size", "owner"]
     results = run(
@@ -79,7 +80,7 @@ def test_the_class_notebook_on_a_users_file(run, shops, missing):
     assert results["key-sets"] == 7
 
 
-@pytest.mark.parametrize("limit", [0, 0.1])
+@pytest.mark.parametrize("limit", others_slow([0, 0.1]))
 def test_the_generalising_notebook_on_a_users_file(run, shops, limit):
     asked = {"k_required": 4, "suppression_limit": limit, "level_weights": {}, "levels": {"size": 1}}
     results = run("generalise", file=str(shops), hierarchies=LADDERS, **asked)

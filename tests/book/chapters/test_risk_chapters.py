@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from cases import others_slow
 
 from kanon_book.studies import published_figures
 from kanon_lab.classes import class_table
@@ -85,7 +86,7 @@ def test_recorded_households(book):
     assert results["persons-shown"] > 0 == results["households-shown"]
 
 
-@pytest.mark.parametrize("missing", ["wildcard", "category"])
+@pytest.mark.parametrize("missing", others_slow(["wildcard", "category"]))
 def test_the_risk_notebook_on_a_users_file(run, shops, missing, tmp_path):
     """Without weights the risk is 1/f_k; a population of three times the file is given as counts."""
     keys = ["area", "size", "owner"]
@@ -102,6 +103,7 @@ def test_the_risk_notebook_on_a_users_file(run, shops, missing, tmp_path):
     assert len(results["scenarios"]) == 0
 
 
+@pytest.mark.slow
 def test_the_risk_notebook_without_a_population(run):
     results = run("risk", population="", interactions=[["postcode", "sex"]], threshold=0.5, coarser={})
     assert results["true-expected"] is None
@@ -219,6 +221,7 @@ def test_the_recipes_of_the_chapter_run_as_printed(tmp_path, monkeypatch):
 OWN_KEYS = ["area", "size", "owner"]
 
 
+@pytest.mark.slow
 def test_the_notebook_of_rarities_on_a_users_file(run, shops):
     asked = {"key_variables": OWN_KEYS, "weight": "", "household": "", "missing": "wildcard", "seed": 7}
     results = run("rare", file=str(shops), quantities=["size"], bases=[5, 20], noise=0.001, outliers=10, **asked)

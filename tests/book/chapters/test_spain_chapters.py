@@ -2,6 +2,7 @@
 
 import pandas as pd
 import pytest
+from cases import others_slow
 
 from kanon_book import studies
 from kanon_book.studies import published_figures
@@ -95,7 +96,7 @@ def test_recorded_simulation_agrees_with_the_closed_form(book):
     assert book["place"]["worst-standard-error"] < 4
 
 
-@pytest.mark.parametrize("place,dates", [("22233", "month"), ("28079", "day"), ("06160", "year")])
+@pytest.mark.parametrize(("place", "dates"), others_slow([("22233", "month"), ("28079", "day"), ("06160", "year")]))
 def test_another_municipality(run, place, dates):
     results = run("place", place=place, dates=dates, repeats=40, seed=1)
     assert results["repeats"] == 40
@@ -106,6 +107,7 @@ def test_another_municipality(run, place, dates):
     assert results["alone-day"] >= results["alone-month"] >= results["alone-year"]
 
 
+@pytest.mark.slow
 def test_registers_of_another_population(run, towns):
     counts = pd.read_csv(towns, dtype={"place": str})
     results = run("register", population=str(towns), place=counts["place"].iloc[0], persons=2_000, registers=3)
@@ -115,7 +117,7 @@ def test_registers_of_another_population(run, towns):
     assert everybody["sample-size"] == min(counts["persons"].sum(), 1_000_000)
 
 
-@pytest.mark.parametrize("dates", sorted(PERIODS))
+@pytest.mark.parametrize("dates", others_slow(sorted(PERIODS)))
 def test_the_country_notebook_on_another_population(run, towns, dates):
     results = run("spain", population=str(towns), dates=dates)
     counts = pd.read_csv(towns)
@@ -133,6 +135,7 @@ def test_the_first_chapter_on_a_users_counts(run, towns):
     assert results["persons"] == pd.read_csv(towns)["persons"].sum()
 
 
+@pytest.mark.slow
 def test_the_audit_on_real_counts(run, shared):
     results = run("audit", population=str(shared("ine-padron-33570-malaga.px")), year=2010)
     study = "gil-bellosta-2011"
@@ -141,6 +144,7 @@ def test_the_audit_on_real_counts(run, shared):
     assert results[f"{study}-recomputed"] == 33
 
 
+@pytest.mark.slow
 def test_a_reconstruction_that_is_cut_short_says_so(run):
     results = run("reconstruction", seeds=[11], max_rounds=1)
     assert results["fresh-count"] == 1

@@ -40,7 +40,7 @@ def config(**options):
 
 
 def test_the_commit_and_its_own_date_stand_at_the_foot(checkout):
-    inside = checkout / "_build" / "site"
+    inside = checkout / "_build" / "es"
     inside.mkdir(parents=True)
     commit, date = edition.commit_of(inside)
     assert date == "2020-02-03"

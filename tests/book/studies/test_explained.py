@@ -7,6 +7,7 @@ from types import ModuleType
 
 import pandas as pd
 import pytest
+from cases import in_one_test
 
 from kanon_book.studies import SOURCES, audit, published_figures
 from kanon_book.studies.figures import _table, explanation
@@ -61,7 +62,7 @@ def meanings(code):
     return found
 
 
-@pytest.mark.parametrize("code", sorted({row["code"] for row in _table("explained.csv").rows} - {""}))
+@in_one_test("code", sorted({row["code"] for row in _table("explained.csv").rows} - {""}))
 def test_the_code_that_is_named_exists(code):
     assert [found for found in meanings(code) if not isinstance(found, ModuleType)]
 

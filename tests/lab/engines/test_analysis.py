@@ -138,6 +138,7 @@ def test_counts_by_duckdb_tell_what_records_tell(report):
         both(*report, folder)
 
 
+@pytest.mark.slow
 @NO_SPARK
 @settings(max_examples=8)
 @given(report=reports())

@@ -142,6 +142,7 @@ def test_saved_parts_make_the_whole(given_file):
     )
 
 
+@pytest.mark.slow
 @NO_SPARK
 @settings(max_examples=15)
 @given(given_file=files())
@@ -153,6 +154,7 @@ def test_spark_counts_as_memory_does(spark, given_file):
         assert told(lambda: by("spark", path, spec, reading)) == told(lambda: in_memory(path, spec, reading))
 
 
+@pytest.mark.slow
 @NO_SPARK
 def test_a_table_of_spark(spark):
     frame = pd.DataFrame({"age": [30, 41, 30], "w": [1.5, 2.5, 3.0]})

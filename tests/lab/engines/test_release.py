@@ -131,6 +131,7 @@ def survey(folder, n=3000):
     return folder / "survey.parquet"
 
 
+@pytest.mark.slow
 @NO_SPARK
 @pytest.mark.parametrize("form", ["parquet", "csv"])
 def test_spark_writes_what_memory_writes(spark, tmp_path, form):

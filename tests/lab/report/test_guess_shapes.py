@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from cases import in_one_test
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -115,7 +116,7 @@ def test_there_are_enough_shapes_and_every_role_and_reason_among_them():
 
 
 @pytest.mark.parametrize("mixed", [False, True], ids=["in order", "mixed"])
-@pytest.mark.parametrize("shape", SHAPES)
+@in_one_test("shape", SHAPES)
 def test_what_is_made_of_each_shape(shape, mixed):
     name, values, others, role, why, other = SHAPES[shape]
     frame = pd.DataFrame({name: values, **others})
@@ -126,7 +127,7 @@ def test_what_is_made_of_each_shape(shape, mixed):
 
 
 @pytest.mark.parametrize("language", ["en", "es"])
-@pytest.mark.parametrize("shape", SHAPES)
+@in_one_test("shape", SHAPES)
 def test_the_configuration_says_what_is_unsure_with_what_else_it_may_be(shape, language):
     name, values, others, role, _, other = SHAPES[shape]
     guesses = guess_roles(pd.DataFrame({name: values, **others}))

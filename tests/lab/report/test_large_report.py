@@ -8,6 +8,7 @@ from pathlib import Path
 import canaries
 import pytest
 import test_report_analysis as surveys
+from cases import others_slow
 
 from kanon_lab.cli import run
 from kanon_lab.engines import source
@@ -45,7 +46,7 @@ def plain(page):
     return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", page)).split())
 
 
-@pytest.mark.parametrize("language", ["en", "es"])
+@pytest.mark.parametrize("language", others_slow(["en", "es"]))
 def test_page_and_protected_file_of_counts(folder, capsys, language):
     assert command("--protected", "public.csv", "--set", f"language={language}", "--json") == 0
     shown = json.loads(capsys.readouterr().out)
