@@ -1,7 +1,9 @@
 # Three commands do everything: "make book", "make test" and "make bundle". Each begins by making .venv when it is not there.
 #   make book   run every notebook, build the book; the last line printed is its first page
 #   make pdf    make book, then print it: _build/kanon-lab-en.pdf and the like for each language (needs Chromium)
-#   make test   make book, then every test
+#   make test   make book, then every test that is quick enough for every change
+#   make test-all  make book, then all tests, the slow ones too (before a release, and once a week)
+#   make check  style, the contracts of imports, and types
 #   make bundle make pdf, and one archive of all for a class without internet: _build/kanon-lab-bundle.zip;
 #               with the packages for this system too, some 210 MB more: make bundle WITH_PACKAGES=1
 #   make bench  measure time and memory beside Polars and DuckDB, for the book's page on speed (some 20 minutes on a quiet
@@ -17,7 +19,7 @@ MAKEFLAGS += --no-print-directory
 PY := .venv/bin/python
 STAMP := .venv/.installed
 
-.PHONY: book pdf test bundle bench lab clean
+.PHONY: book pdf test test-all check bundle bench lab clean
 .DEFAULT_GOAL := book
 
 $(STAMP): pyproject.toml constraints.txt
@@ -38,8 +40,16 @@ book: $(STAMP)
 pdf: book
 	@$(PY) -m kanon_book.building.printing
 
-test: book
+test: check book
 	@$(PY) -m pytest -n auto --dist worksteal
+
+test-all: book
+	@KANON_LAB_SLOW=1 $(PY) -m pytest -n auto --dist worksteal
+
+check: $(STAMP)
+	@$(PY) -m ruff check --quiet . && $(PY) -m ruff format --check --quiet .
+	@$(PY) -c 'from importlinter.cli import lint_imports_command; lint_imports_command()' --no-cache
+	@$(PY) -m mypy
 
 bundle: book
 	@$(PY) -m kanon_book.building.bundle $(if $(WITH_PACKAGES),--with-packages)

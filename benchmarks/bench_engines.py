@@ -43,7 +43,7 @@ def without(*needs):
 
 def measured(engine):
     def run(path):
-        limits = ["--memory", MEMORY, "--spill", str(path.parent)] if engine != "memory" else ["--max-bytes", "1000GB"]
+        limits = ["--memory", MEMORY, "--spill", str(path.parent)] if engine != "memory" else ["--memory", "1000GB"]
         return said("measure", str(path), "--keys", NAMES, "--json", "--engine", engine, *limits)
 
     return run

@@ -1,6 +1,6 @@
 """``python -m kanon_lab`` is the command ``kanon-lab``."""
 
-import _signal as signal  # it is in Python itself: there is nothing to load yet when an interrupt can be heard
+import _signal as signal  # type: ignore[import-not-found]  # it is in Python itself: there is nothing to load yet when an interrupt can be heard
 import os
 import sys
 

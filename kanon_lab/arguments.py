@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Iterable
+from typing import TypeGuard
 
 import numpy as np
 import pandas as pd
@@ -33,7 +34,7 @@ def as_risk(values: object) -> np.ndarray:
     return risk
 
 
-def is_number(value: object) -> bool:
+def is_number(value: object) -> TypeGuard[float]:
     """Whether a value is a number: a truth value is none."""
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
@@ -55,7 +56,7 @@ def check_positive(value: object, name: str, most: float = np.inf) -> float:
 
 def check_whole(value: object, name: str, least: int, most: int) -> int:
     """A whole number from `least` to `most` as an int."""
-    if not is_number(value) or not isinstance(value, numbers.Integral) or not least <= value <= most:
+    if not is_number(value) or not isinstance(value, numbers.Integral) or not least <= int(value) <= most:
         raise OptionError(f"{name} must be a whole number from {least} to {most:,}, not {shortened(repr(value))}")
     return int(value)
 

@@ -6,9 +6,10 @@ import datetime
 import math
 import numbers
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -34,13 +35,14 @@ def plain(series: pd.Series) -> pd.Series:
         return series
     if len(series.cat.categories) == 0:
         return pd.Series(np.nan, index=series.index, name=series.name, dtype=object)
-    values = series.cat.categories.take(series.cat.codes.clip(lower=0))
+    values = series.cat.categories.take(series.cat.codes.clip(lower=0).to_numpy())
     return pd.Series(values, index=series.index, name=series.name).mask((series.cat.codes < 0).to_numpy())
 
 
-def from_labels(labels: Sequence[str], codes: np.ndarray, like: pd.Series) -> pd.Series:
+def from_labels(labels: Sequence[str | None], codes: np.ndarray, like: pd.Series) -> pd.Series:
     """A text column from labels and the number of each row's label (-1 where missing)."""
-    column = pd.Series(labels, dtype=None if len(labels) else object).array.take(codes, allow_fill=True)
+    kind: Any = None if len(labels) else object
+    column = pd.Series(list(labels), dtype=kind).array.take(codes, allow_fill=True)
     return pd.Series(column, index=like.index, name=like.name)
 
 
@@ -62,7 +64,7 @@ def names_of(names: Iterable[str] | str, setting: str, *, at_least_one: str = ""
     `at_least_one` ends what is said where there is none, as in "name at least one variable to perturb".
     """
     try:
-        found = (names,) if isinstance(names, str) else tuple(names)
+        found: tuple[Any, ...] = (names,) if isinstance(names, str) else tuple(names)
     except TypeError:
         found = (None,)
     if not all(isinstance(name, str) and name for name in found):
@@ -73,12 +75,22 @@ def names_of(names: Iterable[str] | str, setting: str, *, at_least_one: str = ""
     return found
 
 
-def with_columns(frame: pd.DataFrame, columns: Mapping[str, pd.Series]) -> pd.DataFrame:
+def with_columns(frame: pd.DataFrame, columns: Mapping[str, pd.Series | float]) -> pd.DataFrame:
     """A copy of a frame with other columns under the names of some of its own."""
     result = frame.copy()
     for name, column in columns.items():
         result[name] = column
     return result
+
+
+def named_columns(frame: pd.DataFrame) -> Iterator[tuple[str, pd.Series]]:
+    """Name and values of each column."""
+    yield from cast(Iterable[tuple[str, pd.Series]], frame.items())
+
+
+def named_rows(frame: pd.DataFrame) -> Iterator[Any]:
+    """The rows as tuples that have the names of the columns; the values may be of any type."""
+    return frame.itertuples()
 
 
 def refuse(rows: np.ndarray, index: pd.Index, column: object, fault: str) -> None:
@@ -98,12 +110,12 @@ def rows_named(rows: np.ndarray, index: pd.Index) -> str:
     return f"row {first_row(rows, index)}{more}"
 
 
-def composed(value: object) -> object:
+def composed(value: Any) -> Any:
     """A text with each accent in one letter with the letter that bears it (NFC); other values as they are."""
     return unicodedata.normalize("NFC", value) if isinstance(value, str) else value
 
 
-def as_text(value: object) -> str:
+def as_text(value: Any) -> str:
     """A value as text; a number with nothing after the point loses the point."""
     whole = isinstance(value, (float, np.floating)) and float(value).is_integer()
     return str(int(value)) if whole else str(value)
@@ -333,7 +345,7 @@ class Quantity:
     def rewritten(self, values: np.ndarray) -> pd.Series:
         """The column with other `values` in place of its own: int64, float64 or objects; nullable where it was."""
         if values.dtype == object:
-            cells = pd.Series(values, dtype=object).array.take(self.codes, allow_fill=True)
+            cells: Any = pd.Series(values, dtype=object).array.take(self.codes, allow_fill=True)
         else:
             cells = pd.array(values, dtype="Int64" if values.dtype.kind == "i" else "Float64")
             cells = cells.take(self.codes, allow_fill=True)
@@ -368,7 +380,7 @@ def floats_of(values: pd.Index) -> np.ndarray:
     if isinstance(values.dtype, pd.SparseDtype):
         values = pd.Index(np.asarray(values))
     kind = getattr(values.dtype, "kind", "O")
-    if kind == "f" and values.dtype.itemsize < 8:
+    if kind == "f" and getattr(values.dtype, "itemsize", 8) < 8:
         # As they are written: 0.1 of 32 bits is none of the numbers of 64 bits next to 0.1.
         return np.array([float(str(value)) for value in values.to_numpy(dtype=np.float32)], dtype=float)
     if kind in "iuf":
@@ -376,14 +388,15 @@ def floats_of(values: pd.Index) -> np.ndarray:
     return np.array([float_of(value) for value in values], dtype=float)
 
 
-def float_of(value: object) -> float:
+def float_of(value: Any) -> float:
     """A value as a number, NaN where it is none: text and truth values are not."""
+    number: Any = value
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (Decimal, numbers.Real)):
         return math.nan
     try:
-        return float(value)
+        return float(number)
     except OverflowError:
-        return math.inf if value > 0 else -math.inf
+        return math.inf if number > 0 else -math.inf
 
 
 def as_decimal(number: object) -> Decimal:
@@ -399,7 +412,7 @@ def like(number: Decimal, value: object) -> object:
     return int(number) if whole else float(number)
 
 
-def check_number(number: object, name: str) -> object:
+def check_number(number: Any, name: str) -> Any:
     """Return an option as it is; an `OptionError` that calls it `name` unless it is a finite number with digits."""
     fraction = isinstance(number, numbers.Rational) and not isinstance(number, numbers.Integral)
     if fraction or not math.isfinite(float_of(number)):

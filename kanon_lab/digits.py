@@ -6,6 +6,7 @@ import math
 import numbers
 import re
 from decimal import ROUND_HALF_UP, Context, Decimal
+from typing import TypeGuard
 
 #: Digits that count, unless a comparison needs more.
 USUAL = 3
@@ -56,7 +57,7 @@ def percent(share: float | None, *beside: float | None, digits: int = USUAL) -> 
     return f"{_text(rounded(share, 1, *beside, digits=digits, power=2))}%"
 
 
-def is_finite(value: float | None) -> bool:
+def is_finite(value: float | None) -> TypeGuard[float]:
     """Whether there is a number, and it is not infinite."""
     return isinstance(value, numbers.Real) and math.isfinite(value)  # pandas' NA is none
 

@@ -202,9 +202,18 @@ def new_path(folder: Path, ending: str) -> Path:
     return folder / f".kanon-lab-{secrets.token_hex(8)}{ending}"
 
 
+def gzipped(content: bytes) -> bytes:
+    """The content as a gzip file whose bytes depend on nothing else: it has no time and no name.
+
+    Its tenth byte names the system that packed it. Python writes another number there since 3.13, so it is set here.
+    """
+    packed = gzip.compress(content, mtime=0)
+    return packed[:9] + b"\x03" + packed[10:]
+
+
 def csv_gz(frame: "pandas.DataFrame") -> bytes:
-    """A frame as a gzipped csv without a time or name in it, so that the same frame gives the same bytes."""
-    return gzip.compress(frame.to_csv(index=False, lineterminator="\n").encode(), mtime=0)
+    """A frame as a gzipped csv: the same frame gives the same bytes."""
+    return gzipped(frame.to_csv(index=False, lineterminator="\n").encode())
 
 
 def write_bytes(target: str | Path, content: bytes) -> None:

@@ -65,6 +65,21 @@ class KeySpec:
     direct_identifiers: tuple[str, ...] = ()
     missing: str = "wildcard"
 
+    if TYPE_CHECKING:  # names may come in any sequence, or one alone
+
+        def __init__(
+            self,
+            key_variables: Iterable[str] | str,
+            weight: str | None = None,
+            household: str | None = None,
+            sensitive_variables: Iterable[str] | str = (),
+            numeric_variables: Iterable[str] | str = (),
+            strata: Iterable[str] | str = (),
+            ghost_variables: Mapping[str, Iterable[str] | str] = {},
+            direct_identifiers: Iterable[str] | str = (),
+            missing: str = "wildcard",
+        ) -> None: ...
+
     def __post_init__(self):
         for role in _SEVERAL:
             object.__setattr__(self, role, column_names(getattr(self, role), role))
@@ -119,7 +134,7 @@ def check_k(k: object, name: str = "k") -> int:
 
 def check_seed(seed: object) -> int:
     """A seed as an int; an `OptionError` unless it is a whole number from 0 to below 2 ** 63, as a table can hold."""
-    if isinstance(seed, bool) or not isinstance(seed, numbers.Integral) or not 0 <= seed < 2**63:
+    if isinstance(seed, bool) or not isinstance(seed, numbers.Integral) or not 0 <= int(seed) < 2**63:
         raise OptionError(f"seed must be a whole number from 0 on and below 2 ** 63, not {shortened(repr(seed))}")
     return int(seed)
 
@@ -128,7 +143,7 @@ def _refuse_two_roles(spec: KeySpec) -> None:
     """Raise an `OptionError` where one variable has two roles that exclude each other."""
     weight, household = ([] if name is None else [name] for name in (spec.weight, spec.household))
     sensitive, single = {"sensitive": spec.sensitive_variables}, {"weight": weight, "household": household}
-    exclusive = {
+    exclusive: dict[str, tuple[Iterable[str], dict[str, Iterable[str]]]] = {
         "a key variable": (spec.key_variables, {**single, **sensitive, "a ghost": spec.ghosts}),
         "the weight": (weight, {"household": household, **sensitive}),
         "a direct identifier": (spec.direct_identifiers, {"named in another role": (*spec.variables, *spec.ghosts)}),

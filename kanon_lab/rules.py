@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -70,8 +70,8 @@ def recode_dates(
     refuse(np.isin(codes, np.flatnonzero(dates >= day + pd.Timedelta(days=1))), series.index, series.name, late)
     before_birthday = (dates.month > day.month) | ((dates.month == day.month) & (dates.day > day.day))
     ages = np.asarray(day.year - dates.year - before_birthday, dtype=np.int64)
-    ages = pd.array(ages, dtype="Int64").take(codes, allow_fill=True)
-    return pd.Series(ages, index=series.index, name=series.name)
+    known = pd.array(ages, dtype="Int64").take(codes, allow_fill=True)
+    return pd.Series(known, index=series.index, name=series.name)
 
 
 def check_date_format(date_format: object) -> str:
@@ -137,10 +137,15 @@ TEXT_IN_BANDS = "text, and bands are of numbers; one cell that is no number make
 class Rule:
     """One level: a label for each value that it covers."""
 
-    #: What is wrong with a value that it does not cover, and what to do.
-    uncovered: ClassVar[str] = ""
-    #: The label, where it says nothing: that of every value, and so of a missing one too. None elsewhere.
-    anything: ClassVar[str | None] = None
+    @property
+    def uncovered(self) -> str:
+        """What is wrong with a value that it does not cover, and what to do."""
+        return ""
+
+    @property
+    def anything(self) -> str | None:
+        """The label, where it says nothing: that of every value, and so of a missing one too. None elsewhere."""
+        return None
 
     def labels(self, values: pd.Index) -> list[str | None]:
         """The label of each value, None where it is not covered."""
@@ -201,7 +206,7 @@ class Masked(Rule):
         texts, masks = map(self._text, values), self.mask * (self.width - self.keep)
         return [text[: self.keep] + masks if len(text) == self.width else None for text in texts]
 
-    def _text(self, value: object) -> str:
+    def _text(self, value: Any) -> str:
         if isinstance(value, str):
             return value
         number = float_of(value)
@@ -241,25 +246,25 @@ class Bands(Rule):
         """Bands from edges as they are asked for: None at either end leaves that side open. Errors call them `what`."""
         if closed not in ("left", "right"):
             raise OptionError(f"closed must be left or right, not {closed!r}")
-        edges = list(edges)
-        ends = {0: -math.inf, len(edges) - 1: math.inf}
-        edges = [ends.get(i, math.nan) if edge is None else float_of(edge) for i, edge in enumerate(edges)]
-        if len(edges) < 2 or any(not low < high for low, high in zip(edges, edges[1:])):
+        given = list(edges)
+        ends = {0: -math.inf, len(given) - 1: math.inf}
+        rising = [ends.get(i, math.nan) if edge is None else float_of(edge) for i, edge in enumerate(given)]
+        if len(rising) < 2 or any(not low < high for low, high in zip(rising, rising[1:])):
             raise OptionError(
                 f"{what}: edges must be two numbers or more that rise; for an open side the first and the last "
                 "may be null, without quotes (None in Python)"
             )
-        all_whole = all(edge.is_integer() and abs(edge) <= _EXACT for edge in edges if math.isfinite(edge))
+        all_whole = all(edge.is_integer() and abs(edge) <= _EXACT for edge in rising if math.isfinite(edge))
         whole = all_whole if whole is None else whole
         if whole and not all_whole:
             raise OptionError(f"{what}: edges of bands of whole numbers must be whole; or say that whole is false")
-        made = [_band_name(low, high, closed, whole) for low, high in zip(edges, edges[1:])]
+        made = [_band_name(low, high, closed, whole) for low, high in zip(rising, rising[1:])]
         if names is None:
             names = made
         names = list(names) if isinstance(names, Iterable) and not isinstance(names, str) else []
         if not all(isinstance(n, str) for n in names) or len(names) != len(made) or len(set(names)) != len(names):
             raise OptionError(f"{what}: give a list of {len(made)} labels (text), another one for each band")
-        return cls(tuple(edges), closed, whole, tuple(names))
+        return cls(tuple(rising), closed, whole, tuple(names))
 
     @property
     def uncovered(self) -> str:
@@ -270,11 +275,11 @@ class Bands(Rule):
         return f"a value that is no {kind} in the bands' reach {reach}; widen or open them, mend the value{fraction}"
 
     def labels(self, values: pd.Index) -> list[str | None]:
-        values = floats_of(values)
-        bands = self.positions(values)
-        covered = np.isfinite(values) & (bands >= 0) & (bands < len(self.names))
+        numbers = floats_of(values)
+        bands = self.positions(numbers)
+        covered = np.isfinite(numbers) & (bands >= 0) & (bands < len(self.names))
         if self.whole:
-            covered &= np.floor(values) == values
+            covered &= np.floor(numbers) == numbers
         return [self.names[b] if is_covered else None for b, is_covered in zip(bands, covered)]
 
     def positions(self, values: np.ndarray) -> np.ndarray:

@@ -1,21 +1,27 @@
 """Settings as models: what may be said, one line for every fault, and the schema and tables that are made of them.
 
-A setting is a field of a model, with its type and what holds unless it is given, and a row of ``settings.csv``: what it
-says, in the Markdown of the book, and an example. Only what reads settings imports this: pydantic takes long to load.
+A setting is a field of a model, made by `setting`: its type, what holds unless it is given, what it says, in the
+Markdown of the book, and an example. Only what reads settings imports this: pydantic takes long to load.
 """
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields
-from functools import cache
-from importlib.resources import files
-from typing import Annotated, Any, ClassVar, Literal, TypeVar
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, ClassVar, Literal, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationError, ValidationInfo, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
+)
+from pydantic.fields import FieldInfo
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from kanon_lab.errors import KanonLabError, OptionError, meant, shortened
 from kanon_lab.roles import KeySpec, named_once
@@ -32,8 +38,6 @@ class Settings(BaseModel):
 
     #: Settings of which exactly one must be given, and which others each goes with; what is in none goes with all.
     kinds: ClassVar[dict[str, tuple[str, ...]]] = {}
-    #: A model whose settings it has without being one of it: their rows in ``settings.csv`` are its own too.
-    described_as: ClassVar[tuple[str, ...]] = ()
     #: What the settings look like, for who gives something else.
     such_as: ClassVar[str] = "names with values"
 
@@ -80,7 +84,7 @@ class Settings(BaseModel):
         return [kind for kind, others in cls.kinds.items() if name in (kind, *others)]
 
     @classmethod
-    def fields(cls) -> dict[str, Any]:
+    def fields(cls) -> dict[str, FieldInfo]:
         """The settings by the names that they are written under."""
         return {field.alias or name: field for name, field in cls.model_fields.items()}
 
@@ -93,7 +97,7 @@ class Settings(BaseModel):
     @property
     def columns(self) -> list[str]:
         """The columns that are named, as far as their fields are of `COLUMN` or `COLUMNS`."""
-        values = (getattr(self, name) for name, each in type(self).model_fields.items() if _NAMES in each.metadata)
+        values = (getattr(self, name) for name, field in type(self).model_fields.items() if _holds_names(field))
         return [name for value in values for name in ([value] if isinstance(value, str) else value or ())]
 
 
@@ -105,11 +109,24 @@ def read(model: type[Model], given: Any) -> Model:
     try:
         return model.model_validate(given)
     except ValidationError as error:
-        fault = error.errors(include_url=False)[0]
-    place, setting = [part for part in fault["loc"] if isinstance(part, str)], fault.get("ctx", {}).get("name")
+        raise OptionError(describe_fault(error)) from None
+
+
+# What a setting of a plain type must be, by pydantic's name of the fault.
+_MUST_BE = {"bool_type": "true or false", "string_type": "text (a number in quotes)"}
+
+
+def describe_fault(error: ValidationError) -> str:
+    """The first fault of settings in one line, after the names of the settings that lead to it."""
+    fault = error.errors(include_url=False)[0]
+    place, text = [part for part in fault["loc"] if isinstance(part, str)], fault["msg"]
+    setting = fault.get("ctx", {}).get("name")
+    if fault["type"] in _MUST_BE:
+        setting = place[-1]
+        text = f"{setting} must be {_MUST_BE[fault['type']]}, not {shortened(repr(fault['input']))}"
     if setting in place:  # the text names the setting itself
         place = place[: len(place) - 1 - place[::-1].index(setting)]
-    raise OptionError(": ".join([*map(shortened, place), fault["msg"]]))
+    return ": ".join([*map(shortened, place), text])
 
 
 def unknown(name: object, known: Iterable[str]) -> str:
@@ -131,48 +148,66 @@ def _fault(text: str, name: str = "") -> PydanticCustomError:
     return PydanticCustomError("fault", "{text}", {"text": text, "name": name})
 
 
-@cache
-def _rows() -> dict[tuple[str, str], dict[str, str]]:
-    """By model and setting its row in ``settings.csv``."""
-    with files("kanon_lab").joinpath("settings.csv").open(encoding="utf-8", newline="") as rows:
-        return {(row["model"], row["setting"]): row for row in csv.DictReader(rows)}
+def setting(default: Any, says: str, example: str, *, unless: str = "", **options: Any) -> Any:
+    """A field of a model, with what the setting says and an example.
+
+    Parameters
+    ----------
+    default : object
+        What holds unless it is given; ``...`` of a setting that must be given.
+    says : str
+        In the Markdown of the book.
+    example : str
+        Its value as YAML.
+    unless : str
+        What holds unless it is given, in words, where `default` does not say it; "-" where nothing is to be said.
+    **options
+        Others of `pydantic.Field`.
+    """
+    return Field(default, description=says, examples=[example], json_schema_extra={"unless": unless}, **options)
 
 
 def row_of(model: type[Settings], name: str) -> dict[str, str]:
-    """The row of a setting in ``settings.csv``, under its model or one that this is made from."""
-    names = [*(each.__name__ for each in model.__mro__), *model.described_as]
-    for each in names:
-        if (each, name) in _rows():
-            return _rows()[each, name]
-    raise LookupError(f"settings.csv has no row {model.__name__},{name}")
+    """What a setting says, what holds unless it is given, and an example."""
+    field = model.fields()[name]
+    if not field.description or not field.examples or not isinstance(field.json_schema_extra, dict):
+        raise LookupError(f"{model.__name__}: {name} does not say what it is; make it by setting(...)")
+    unless = str(field.json_schema_extra.get("unless", ""))
+    return {"says": field.description, "unless": unless, "example": field.examples[0]}
 
 
-def checked(kind: Any, check: Check | None = None) -> Any:
-    """A type of settings: for an editor it is `kind`, and `check` says by an error what a value and its name lack.
+@dataclass(frozen=True)
+class CheckedBy:
+    """Of a type, how a setting is read: `check` makes of a value and its name what the model holds, or raises an error.
 
-    Without a check whatever the settings are made of says it.
+    For an editor the setting is of that type, or of `written` where more than that may be written.
     """
 
-    def validated(value: Any, info: ValidationInfo) -> Any:
+    check: Check
+    written: Any = None
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        shape = handler(source) if self.written is None else handler.generate_schema(self.written)
+        return core_schema.with_info_plain_validator_function(self._read, json_schema_input_schema=shape)
+
+    def _read(self, value: Any, info: ValidationInfo) -> Any:
         try:
-            return value if check is None else check(value, str(info.field_name))
+            return self.check(value, str(info.field_name))
         except KanonLabError as error:
             raise _fault(str(error), str(info.field_name)) from None
 
-    return Annotated[Any, PlainValidator(validated, json_schema_input_type=kind)]
 
-
-def one_of(choices: Iterable[str]) -> Any:
-    """A type: one of some words."""
-    choices = tuple(choices)
+def chosen_from(choices: Iterable[str]) -> CheckedBy:
+    """How a setting is read that is one of some words."""
+    words = tuple(choices)
 
     def check(value: Any, name: str) -> str:
-        if not isinstance(value, str) or value not in choices:
-            close = f"; {near}" if (near := meant(value, choices, "")) else ""
-            raise OptionError(f"{name} must be one of {', '.join(choices)}, not {shortened(repr(value))}{close}")
+        if not isinstance(value, str) or value not in words:
+            close = f"; {near}" if (near := meant(value, words, "")) else ""
+            raise OptionError(f"{name} must be one of {', '.join(words)}, not {shortened(repr(value))}{close}")
         return value
 
-    return checked(Literal[choices], check)
+    return CheckedBy(check, Literal[words])
 
 
 def names_in(value: object, setting: str) -> list[str]:
@@ -190,24 +225,21 @@ def _one_or_more(value: object, setting: str) -> list[str]:
     return names
 
 
-def _that(holds: Callable[[Any], bool], what: str) -> Check:
-    """A check that something holds of a value, which must else be `what`."""
-
-    def check(value: Any, name: str) -> Any:
-        if not holds(value):
-            raise OptionError(f"{name} must be {what}, not {shortened(repr(value))}")
-        return value
-
-    return check
+def _one_name(value: object, setting: str) -> str:
+    if not isinstance(value, str) or not value:
+        raise OptionError(f"{setting} must be the name of a column, not {shortened(repr(value))}")
+    return value
 
 
 _NAMES = "names columns"
 Several = list[str] | str
-COLUMN = Annotated[checked(str, _that(lambda v: isinstance(v, str) and v != "", "the name of a column")), _NAMES]
-COLUMNS = Annotated[checked(Several, _one_or_more), _NAMES]
-TRUTH = checked(bool, _that(lambda value: isinstance(value, bool), "true or false"))
-TEXT = checked(str, _that(lambda value: isinstance(value, str), "text (a number in quotes)"))
-LIST = checked(list[Any], _that(lambda v: not isinstance(v, (str, Mapping)) and hasattr(v, "__len__"), "a list"))
+COLUMN = Annotated[str, CheckedBy(_one_name), _NAMES]
+COLUMNS = Annotated[list[str], CheckedBy(_one_or_more, Several), _NAMES]
+
+
+def _holds_names(field: FieldInfo) -> bool:
+    parts = (field, *get_args(field.annotation))
+    return any(_NAMES in getattr(part, "metadata", getattr(part, "__metadata__", ())) for part in parts)
 
 
 def _needed(model: type[Settings], name: str) -> bool:
@@ -261,7 +293,9 @@ def schema(model: type[Settings], steps: Mapping[str, type[Settings]], **parts: 
 
     def made(each: type[Settings]) -> dict[str, Any]:
         found = each.model_json_schema(ref_template="#/$defs/{model}")
-        types = [field.annotation for field in each.model_fields.values()]
+        types = [
+            part for field in each.model_fields.values() for part in (field.annotation, *get_args(field.annotation))
+        ]
         inner = {part.__name__: part for part in types if isinstance(part, type) and issubclass(part, Settings)}
         definitions.update({name: _described(part, inner[name]) for name, part in found.pop("$defs", {}).items()})
         return _described(found, each)
@@ -281,6 +315,10 @@ def schema(model: type[Settings], steps: Mapping[str, type[Settings]], **parts: 
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **whole, "$defs": definitions}
 
 
+# What pydantic says of a field, which the schema says otherwise.
+_OWN = ("title", "default", "description", "examples", "unless")
+
+
 def _described(found: dict[str, Any], model: type[Settings]) -> dict[str, Any]:
     """The schema of one model with what is told of each setting, in plain text; any may be null."""
     properties = {}
@@ -288,9 +326,10 @@ def _described(found: dict[str, Any], model: type[Settings]) -> dict[str, Any]:
         text = row_of(model, name)
         says = re.sub(r"\{doc\}`([\w-]+)`", r"the chapter \1", text["says"])
         says += f". Unless given: {text['unless']}" if text["unless"] not in ("", "-") else ""
-        shape = {key: value for key, value in part.items() if key not in ("title", "default")}
+        shape = {key: value for key, value in part.items() if key not in _OWN}
         described = f"{says}. Example: {name}: {text['example']}"
-        properties[name] = {"description": described, "anyOf": [shape, {"type": "null"}]}
+        choices = [choice for choice in shape.get("anyOf", [shape]) if choice != {"type": "null"}]
+        properties[name] = {"description": described, "anyOf": [*choices, {"type": "null"}]}
     found = {key: value for key, value in found.items() if key not in ("title", "description")}
     found |= {"properties": properties, "required": [name for name in properties if _needed(model, name)]}
     return found | ({"oneOf": [{"required": [kind]} for kind in model.kinds]} if model.kinds else {})

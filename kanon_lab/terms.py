@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from io import StringIO
 from numbers import Integral
 from typing import Any
 
@@ -50,10 +51,9 @@ class Term:
 
 
 @cache
-def rows(name: str, package: str = "kanon_lab") -> list[dict[str, str]]:
+def rows(name: str, package: str = "kanon_lab") -> list[dict[str, Any]]:
     """A table of a package: this one, or one that stands on it."""
-    with files(package).joinpath(name).open(encoding="utf-8", newline="") as table:
-        return [*csv.DictReader(table)]
+    return [*csv.DictReader(StringIO(files(package).joinpath(name).read_text("utf-8")))]
 
 
 #: Key -> `Term`, in the order of the glossary.

@@ -25,7 +25,7 @@ from kanon_lab.population import CUADRO_1_RANGES, PERIODS, persons_in_ranges
 
 PACKAGE = Path(__file__).resolve().parents[1] / "kanon_lab"
 EMBEDDED = PACKAGE / "data" / "embedded"
-FIGURES = PACKAGE / "studies" / "gil-bellosta-2011.csv"
+FIGURES = PACKAGE.parent / "book" / "kanon_book" / "studies" / "gil-bellosta-2011.csv"
 OUTPUT = EMBEDDED / "spain-2010.csv.gz"
 
 SEED = 2011  # of the reconstruction

@@ -15,7 +15,7 @@ import pytest
 import yaml
 from processes import PATIENCE
 
-from kanon_book.pages.edition import ADDRESS
+from kanon_book.pages.edition import ADDRESS, REPOSITORY
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "kanon_lab"
@@ -86,6 +86,15 @@ def test_each_room_keeps_its_budget_of_lines(package, folder, whole):
     lines = {name: (lines_of(folder / name), budget) for name, budget, _ in drawing()[package]}
     assert {name: counts for name, counts in lines.items() if counts[0] > counts[1]} == {}
     assert sum(budget for _, budget in lines.values()) <= whole
+
+
+def test_guides_are_short():
+    """Words beside the drawing: who wants to take part reads them all."""
+    guide = re.sub(
+        r"^```text\n.*?^```$", "", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), flags=re.DOTALL | re.MULTILINE
+    )
+    assert len(guide.split()) <= 1200
+    assert len((BOOK / "WRITING.md").read_text("utf-8").split()) <= 900
 
 
 def loaded_by(module: str) -> tuple[float, set[str]]:
@@ -164,17 +173,30 @@ def test_hosted_services_make_the_same_notebooks_as_make_lab():
     assert line.removeprefix("python ").removesuffix(" --no-open") in (ROOT / "Makefile").read_text("utf-8")
 
 
-def test_the_workflow_runs_what_there_is():
-    """No service runs it here: its steps are held against the Makefile, and its jobs against each other."""
-    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "book.yml").read_text("utf-8"))["jobs"]
+WORKFLOWS = {path.stem: path.read_text("utf-8") for path in sorted((ROOT / ".github" / "workflows").glob("*.yml"))}
+
+
+def test_the_workflows_run_what_there_is():
+    """No service runs them here: their steps are held against the Makefile, and their jobs against each other."""
+    jobs = {(name, job): each for name, text in WORKFLOWS.items() for job, each in yaml.safe_load(text)["jobs"].items()}
     targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text("utf-8"), flags=re.MULTILINE))
     steps = [step for job in jobs.values() for step in job["steps"]]
-    made = [step["run"].removeprefix("make ") for step in steps if step.get("run", "").startswith("make ")]
-    assert {"test", "bundle"} == {*made} <= targets
-    assert all(re.fullmatch(r"actions/[\w-]+@v[0-9]+", step["uses"]) for step in steps if "uses" in step)
-    (address,) = [step["env"] for step in steps if "env" in step]
-    assert [*address] == [ADDRESS]
-    assert {name for job in jobs.values() for name in job.get("needs", [])} == jobs.keys() - {"publish"}
+    typed = [step["run"].split()[1] for step in steps if step.get("run", "").startswith("make ")]
+    assert {"check", "test", "bundle", "test-all"} == {*typed} <= targets
+    (environment,) = [step["env"] for step in steps if "env" in step]
+    assert [*environment] == [ADDRESS, REPOSITORY]
+    assert jobs["book", "test"]["strategy"]["matrix"]["python"][0] == PYPROJECT["project"]["requires-python"].strip(
+        ">="
+    )
+    needed = {name for job in jobs.values() for name in job.get("needs", [])}
+    assert needed == {job for name, job in jobs if name == "book"} - {"publish"}
+
+
+def test_actions_are_pinned_to_one_commit_each():
+    """A tag can be moved to other code, a commit can't; the comment after it says which version it is."""
+    used = [line for text in WORKFLOWS.values() for line in re.findall(r"uses: (.*)$", text, flags=re.MULTILINE)]
+    pins = {re.fullmatch(r"(actions/[\w-]+)@([0-9a-f]{40} # v\d+\.\d+\.\d+)", line).groups() for line in used}
+    assert len(pins) == len(dict(pins)) == 5
 
 
 def test_constraints_are_names_and_versions_only():

@@ -55,7 +55,7 @@ def compatible_sums(
     values: np.ndarray,
     queries: np.ndarray | Patterns | None = None,
     *,
-    without: Sequence[int] | None = None,
+    without: Sequence[int] | np.ndarray | None = None,
 ) -> np.ndarray:
     """For every row of queries, by default of codes, the sum of `values` over all rows of codes compatible with it.
 

@@ -164,7 +164,7 @@ def by_meaning(sizes: pd.DataFrame, *, own: str = "own class", compatible: str =
         kinds = {version: part[names]}
         if "compatible" in part and (part["compatible"] != part["records"]).any():
             shown = part[["label", "compatible", "compatible_share"]].set_axis(names, axis=1)
-            texts = [f"{version}: {each}" if version else each for each in (own, compatible)]
+            texts = [f"{version!s}: {each}" if version else each for each in (own, compatible)]
             kinds = dict(zip(texts, (part[names], shown), strict=True))
         parts += [each.assign(version=name) for name, each in kinds.items()]
     return pd.concat(parts, ignore_index=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -324,8 +325,8 @@ def _table(
     frame: pd.DataFrame, spec: KeySpec, records_of_row: np.ndarray | None, weights: np.ndarray | Sums | None
 ) -> ClassTable:
     columns = [coded(frame[name]) for name in spec.key_variables]
-    absent = [column.codes.dtype.kind == "i" and (column.codes < 0).any() for column in columns]
-    radices = [len(column.values) + has for column, has in zip(columns, absent, strict=True)]
+    absent = [column.codes.dtype.kind == "i" and bool((column.codes < 0).any()) for column in columns]
+    radices = [len(column.values) + bool(has) for column, has in zip(columns, absent, strict=True)]
     class_of_row, distinct = grouped(*pack([column.codes for column in columns], radices))
     classes = len(distinct)
     del distinct
@@ -402,8 +403,8 @@ def _refuse_texts(column: pd.Series) -> None:
     )
 
 
-def _number_or_missing(value: object) -> bool:
-    return is_number(value) or (pd.api.types.is_scalar(value) and pd.isna(value))
+def _number_or_missing(value: Any) -> bool:
+    return is_number(value) or (pd.api.types.is_scalar(value) and bool(pd.isna(value)))
 
 
 def _refuse(rows: np.ndarray, index: pd.Index, column: object, fault: str, remedy: str) -> None:

@@ -1,6 +1,7 @@
 """The command ``kanon-lab``: its group, and how every error becomes one line and an exit code."""
 
 import errno
+import io
 import logging
 import signal
 import sys
@@ -71,7 +72,7 @@ def cli() -> None:
 
 def main(args: Sequence[str] | None = None) -> None:
     """Run the command and leave with its exit code; `args` are those of the process by default."""
-    if sys.stdout is not None:
+    if isinstance(sys.stdout, io.TextIOWrapper):
         # letters that the terminal's encoding lacks are shown as escapes, as on standard error
         sys.stdout.reconfigure(errors="backslashreplace")
     for name in _STOPS:

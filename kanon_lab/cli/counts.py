@@ -1,5 +1,8 @@
 """``kanon-lab population`` and ``data``: counts of a population, and the data sets."""
 
+from collections.abc import Callable
+from typing import Any
+
 import click
 
 from kanon_lab.cli.options import json_option, max_bytes_option
@@ -26,7 +29,14 @@ _NOTE = (
     "persons: expected number; sd and half_width (95 %): what the draw of birth dates adds, the counts taken as known."
 )
 
-_FORMATS = {"population": ",", "periods": ",", "persons": ",.1f", "share": percent, "sd": ",.1f", "half_width": ",.1f"}
+_FORMATS: dict[str, str | Callable[[Any], str]] = {
+    "population": ",",
+    "periods": ",",
+    "persons": ",.1f",
+    "share": percent,
+    "sd": ",.1f",
+    "half_width": ",.1f",
+}
 
 
 @click.command(name="population", epilog=_OF_POPULATION)

@@ -44,6 +44,8 @@ Examples:
   kanon-lab subsample survey.csv --keys region,age,sex --fraction 0.004 --cluster psu --cluster-fraction 0.1
 """
 
+# The mappings of JSON that hold families of measures.
+_LEVELS = {"violations_#": "violations", "above_#": "records_above"}
 _ESTIMATORS = ["benedetti-franconi", "exact", "inverse"]
 # What f_k counts where keys are missing: two tables, since neither has the records of the other.
 _COMPATIBLE = "Anonymity by compatible records (a missing key may be any value)"
@@ -220,46 +222,42 @@ def _counted_before(classes, keys, sensitive, missing):
 
 
 def _lines(result):
-    from kanon_lab.measures import MEASURES
+    from kanon_lab.measures.registry import measures
 
-    n, missing = result["n"], result["missing"]
     combinations = f"{result['classes']:,} combinations of {', '.join(result['keys'])}"
-    yield f"{result['file']}: {n:,} records, {combinations} {FOR_OFFICE}"
-    yield f"missing keys: {missing} ({MISSING_POLICIES[missing]})"
+    yield f"{result['file']}: {result['n']:,} records, {combinations} {FOR_OFFICE}"
+    yield f"missing keys: {result['missing']} ({MISSING_POLICIES[result['missing']]})"
     yield f"weight: {result['weight'] or 'none'}; household: {result['household'] or 'none'}"
     own = result["own_class"]
-    yield from aligned("Anonymity" if own is None else _COMPATIBLE, _anonymity(result, n))
+    yield from aligned("Anonymity" if own is None else _COMPATIBLE, _texts("anonymity", result, result["n"]))
     if own is not None:
-        yield from aligned(_OWN_CLASS, _anonymity(own, n))
-    risk = {
-        "global risk": percent(result["global_risk"], digits=4),
-        "expected re-identifications": f"{result['expected_reidentifications']:,.2f}",
-        "sum of F_k over records": f"{result['sum_population_frequency']:,.1f}",
-    }
-    for threshold, records in result["records_above"].items():
-        risk[f"records with a risk above {threshold}"] = f"{records:,} ({percent(records / n)})"
-    if result["household"]:
-        risk["household risk"] = percent(result["household_risk"], digits=4)
-        risk["expected households re-identified"] = f"{result['expected_household_reidentifications']:,.2f}"
-        risk["expected persons in those households"] = f"{result['expected_persons_in_reidentified_households']:,.2f}"
-    yield from aligned(f"Risk of re-identification ({result['estimator']})", risk)
+        yield from aligned(_OWN_CLASS, _texts("anonymity", own, result["n"]))
+    yield from aligned(f"Risk of re-identification ({result['estimator']})", _texts("risk", result, result["n"]))
     for name, values in result["diversity"].items():
         title = f"Diversity of {name}: the worst class (c = {values['recursive_c']:g}, {values['distance']} distance)"
         texts = {
-            f"{measure} ({'least' if least else 'largest'})": "infinite"
-            if values[measure] is None
-            else f"{values[measure]:.6g}"
-            for measure, least in MEASURES.items()
+            f"{row.name} ({'least' if row.least else 'largest'})": "infinite"
+            if values[row.name] is None
+            else f"{values[row.name]:.6g}"
+            for row in measures(shown="file", kind="diversity")
         }
         yield from aligned(title, texts)
     yield from ["", *result["notes"]] if result["notes"] else []
 
 
-def _anonymity(counts, n):
-    found = {"sample uniques (f_k = 1)": counts["sample_uniques"]}
-    found |= {f"records with f_k below {k}": records for k, records in counts["violations"].items()}
-    texts = {name: f"{records:,} ({percent(records / n)})" for name, records in found.items()}
-    return {"k achieved": f"{counts['k_achieved']:,}", **texts}
+def _texts(kind, result, n):
+    """By title, the measures of a kind as text; families have a line a level."""
+    from kanon_lab.measures.registry import measures
+
+    texts = {}
+    for row in measures(shown="file", kind=kind):
+        levels = result.get(_LEVELS.get(row.name, "")) or {}
+        found = {row.at(level).called(): value for level, value in levels.items()}
+        if not row.levels and result.get(row.name) is not None:
+            found = {row.called(): result[row.name]}
+        for title, value in found.items():
+            texts[title] = row.written(value) + (f" ({percent(value / n)})" if row.unit == "records" else "")
+    return texts
 
 
 @click.command(name="subsample", epilog=_OF_SUBSAMPLE)

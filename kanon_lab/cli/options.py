@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property, partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 _UNITS = ("", "KB", "MB", "GB")
 _BYTES = re.compile("([0-9]{1,18})(|KB|MB|GB)", re.IGNORECASE)
 # What the functions below are called with: each is the callback of options.
-_Context, _Parameter = click.Context, click.Parameter
+_Context: TypeAlias = click.Context
+_Parameter: TypeAlias = click.Parameter
 
 
 def _given(context: _Context, parameter: _Parameter, file: str) -> str:
@@ -122,7 +123,6 @@ missing_codes_option = click.option(
 )
 max_bytes_option = click.option(
     "--memory",
-    "--max-bytes",  # as it was called
     "max_bytes",
     metavar="N",
     callback=_limited,
@@ -174,7 +174,12 @@ class Source:
         """The records counted by the engine; `usual` as in `read`."""
         from kanon_lab.engines import count_records
 
-        given = {"na": self.na, "missing_codes": self.missing_codes, "memory": files.limit(), "spill": self.spill}
+        given: dict[str, Any] = {
+            "na": self.na,
+            "missing_codes": self.missing_codes,
+            "memory": files.limit(),
+            "spill": self.spill,
+        }
         given = usual | {name: value for name, value in given.items() if value}
         return count_records(self.file, spec, engine=self.counted_by, progress=True, **given)
 
@@ -182,7 +187,12 @@ class Source:
         """The records held open by the engine; `usual` as of `opened_records`, those for reading as in `read`."""
         from kanon_lab.engines.release import opened_records
 
-        given = {"na": self.na, "missing_codes": self.missing_codes, "memory": files.limit(), "spill": self.spill}
+        given: dict[str, Any] = {
+            "na": self.na,
+            "missing_codes": self.missing_codes,
+            "memory": files.limit(),
+            "spill": self.spill,
+        }
         given = usual | {name: value for name, value in given.items() if value}
         return opened_records(self.file, grouped, engine=self.counted_by, progress=True, **given)
 
@@ -230,7 +240,8 @@ def reading_notes(file: "MicrodataFile | CountedFile") -> Iterator[str]:
     from kanon_lab.data.microdata import double_spellings, nearly_numbers
 
     # Of counted records each value stands once, with the number of its records.
-    columns, records = getattr(file, "values", None), getattr(file, "times", None)
+    columns: Any = getattr(file, "values", None)
+    records = getattr(file, "times", None)
     columns = file.frame if columns is None else columns
     yield from file.notes
     for name, marks in usual_marks(columns).items():

@@ -90,7 +90,7 @@ def print_frame(frame: "pd.DataFrame", formats: Mapping[str, str | Callable[[Any
     formats = formats or {}
     columns = []
     for name, values in frame.items():
-        texts = [visible(text) for text in (str(name), *(cell_text(value, formats.get(name)) for value in values))]
+        texts = [visible(text) for text in (str(name), *(cell_text(value, formats.get(str(name))) for value in values))]
         width = max(map(len, texts))
         right = is_numeric_dtype(values) and not is_bool_dtype(values)
         columns.append([text.rjust(width) if right else text.ljust(width) for text in texts])

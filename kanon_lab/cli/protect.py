@@ -3,6 +3,7 @@
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -101,7 +102,7 @@ def protect(source, recipe_path, out, overwrite, dry_run, neutralise, least, fai
     with ExitStack() as opened:
         if is_streamed(source, recipe, out, neutralise=neutralise):
             records = opened.enter_context(_opened(source, recipe))
-            protection = protect_counted(records, recipe, progress=True)
+            protection: Any = protect_counted(records, recipe, progress=True)
             result = _counted_result(protection, recipe, least, reading_notes(records.counted))
         else:
             read = source.read(**recipe.reading)

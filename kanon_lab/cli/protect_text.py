@@ -11,17 +11,6 @@ from kanon_lab.errors import shortened, visible
 from kanon_lab.roles import MISSING_POLICIES
 from kanon_lab.terms import key_of
 
-# What is limited, where the terms of the field have no name for it.
-_LABELS = {
-    "individual_risk": "largest individual risk",
-    "above_risk": "records with a risk above {level}",
-    "key_linkage": "records linked by their true keys",
-    "distinct": "different values of {variable} in each class",
-    "entropy": "entropy l-diversity of {variable}",
-    "t_closeness": "t-closeness of {variable}",
-    "household_uniques": "records unique with the composition of their household",
-    "exposed_by_columns": "records below k by columns that are no keys",
-}
 _WIDTH = 100
 _MOST_CLAIMS = 10
 _MOST_INDICATORS = 5
@@ -32,15 +21,13 @@ _risk = partial(percent, digits=4)
 
 def print_judged(judged):
     """A line a limit, and a line a caution."""
-    from kanon_lab.report.words import SHARES
-    from kanon_lab.terms import TERMS
+    from kanon_lab.measures.registry import LIMITS
 
     lines = []
     for row in judged["limits"]:
-        name = row["name"]
-        label = _LABELS.get(name) or (TERMS[name].en if name in TERMS else name)
-        label = label.format(level=percent(row["level"]), variable=shortened(str(row["variable"])))
-        told = percent if name in SHARES else number
+        measure = LIMITS[row["name"]]
+        label = measure.limit_called(level=percent(row["level"]), variable=shortened(str(row["variable"])))
+        told = percent if measure.share else number
         found = "not known" if row["value"] is None else told(row["value"], row["limit"])
         wanted = f"to be {row['bound']} {told(row['limit'], row['value'])}"
         lines.append(("met" if row["met"] else "NOT MET", f"{label}: {found}, {wanted}"))
@@ -109,7 +96,7 @@ def _print_states(protection, of=""):
         _title(head)
         for line in rest:
             _line(line)
-        _print(history[["step", *names]].rename(columns=names), formats)
+        _print(_by_step(history, names, formats))
         for remark in remarks:
             _line(remark)
     for position, step in enumerate(protection.steps, 1):
@@ -131,7 +118,7 @@ def _print_cells(protection, of):
 
 def _measures(protection, history):
     """The tables of measures after each step: title, heads by measure, formats by head, and remarks below."""
-    from kanon_lab.recipes.measured import INDICATOR_LOSSES
+    from kanon_lab.measures.registry import measures
 
     spec, household = protection.spec, protection.spec.household
     policy = "category" if spec.missing == "category" else "wildcard"
@@ -148,42 +135,51 @@ def _measures(protection, history):
         remarks.append("(counted: for an outsider who also counts the members of each household)")
     yield "Anonymity after each step{of}", names, {}, *remarks
 
-    names = {"global_risk": "mean risk", "expected_reidentifications": "persons"}
-    names |= {f"above_{each}": f"risk above {each:g}" for each in protection.risks}
-    if household:
-        names |= {"household_risk": "household risk", "expected_household_reidentifications": "households"}
-    formats = {"mean risk": _risk, "household risk": _risk, "persons": ",.2f", "households": ",.2f"}
+    risks = [
+        row for row in measures(shown="state", kind="risk", taken_from="classes") if not (row.missing or row.part_of)
+    ]
+    rows = [row.at(level) for row in risks for level in (protection.risks if row.levels else [""])]
     title = f"Risk and expected re-identifications after each step{{of}} ({protection.estimator})"
-    yield title, names, formats, "(persons, households: expected to be re-identified; risk above: records)"
+    yield title, *_heads(rows, share=_risk)
 
     names = {"equal_cells": "as they came", "known_cells": "not missing"}
     formats = dict.fromkeys(names.values(), percent)
     names |= {f"distinct_{name}": f"values of {shortened(name)}" for name in spec.key_variables}
     yield "Key cells after each step{of}: shares, and different values", names, formats
 
-    names = {"key_linkage": "linked by keys"}
-    names |= {"numeric_linkage": "linked by quantities"} if spec.numeric_variables else {}
     title = "Links after each step{of}: records that an outsider with the true values links to their own"
-    yield title, names, dict.fromkeys(names.values(), percent)
+    yield title, *_heads(measures(shown="state", kind="risk", taken_from="states"), share=percent)
 
-    names = {"granularity": "granularity", "non_uniform_entropy": "entropy", "table_distance": "tables"}
-    formats = {**dict.fromkeys(names.values(), ".4f"), "discernibility": ",", "class size": ",.2f"}
-    names |= {"discernibility": "discernibility", "average_class_size": "class size"}
+    losses = [row for row in measures(shown="state", kind="loss") if not (row.kept or row.part_of)]
     perturbed = not protection.state.truth.perturbed.isdisjoint(spec.key_variables)
     remarks = ["(-: not defined once a key is perturbed; see the notes)"] if perturbed else []
-    yield "Loss after each step{of}: of keys and tables from 0 (none) to 1", names, formats, *remarks
-
-    if spec.numeric_variables:
-        names = {"il1s": "IL1s", "eigenvalues": "eigenvalues", "correlations": "correlations"}
-        formats = dict.fromkeys(names.values(), ".4f")
-        yield "Loss of the quantities after each step{of}", {**names, "numeric_lost": "no numbers any more"}, formats
+    title = "Loss after each step{of}: of keys and tables from 0 (none) to 1"
+    yield title, *_heads([row for row in losses if not row.needs], share=".4f"), *remarks
+    yield "Loss of the quantities after each step{of}", *_heads([row for row in losses if row.needs], share=".4f")
 
     if protection.indicators is not None:
-        names = {f"indicators_{each}": each.replace("_", " ") for each in INDICATOR_LOSSES}
+        rows = measures(shown="state", part_of="indicators")
+        names = {row.name: row.name.removeprefix("indicators_").replace("_", " ") for row in rows}
         title = """Indicators after each step{of}: intervals beside those before any step
 (overlap: shared length, 1 where nothing changed, of those compared; all: those lost count as 0; covered:
 share of the estimates that lie in their first interval)"""
         yield title, names, dict.fromkeys(["overlap all", "overlap mean", "overlap least", "covered"], ".4f")
+
+
+def _by_step(history, names, formats):
+    """A line a measure under its head, and a column a step, as text."""
+    lines = {"step": [*names.values()]}
+    for place, step in enumerate(history["step"]):
+        texts = [cell_text(history[name].iloc[place], formats.get(head)) for name, head in names.items()]
+        width = max(map(len, [str(step), *texts]))
+        lines[str(step).rjust(width)] = [text.rjust(width) for text in texts]
+    return _frame(lines)
+
+
+def _heads(rows, share):
+    """By measure its head, and by head its format."""
+    forms = {row.called(): share if row.share else row.written for row in rows}
+    return {row.name: row.called() for row in rows}, forms
 
 
 def _print_claims(claims, number, of):
@@ -252,7 +248,8 @@ def _number(value):
 def _print(frame, formats=None):
     """A table, in blocks that begin with its first column where it is wider than the report."""
     formats = formats or {}
-    first, block = frame.columns[0], []
+    first = frame.columns[0]
+    block: list[str] = []
     for name in frame.columns[1:]:
         if block and _width(frame[[first, *block, name]], formats) > _WIDTH:
             print_frame(frame[[first, *block]], formats)
@@ -272,8 +269,8 @@ def _width(frame, formats):
 
 
 def _line(text, indent="  "):
-    options = {"break_long_words": False, "break_on_hyphens": False}
-    for line in textwrap.wrap(visible(text), _WIDTH, subsequent_indent=indent, **options):
+    whole = textwrap.TextWrapper(_WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    for line in whole.wrap(visible(text)):
         click.echo(line)
 
 

@@ -100,7 +100,7 @@ def init(file, out, language, na, missing_codes, schema, as_json):
     _refuse_old(out)
     with names_only(Path(file)):
         found = Source(file, na, missing_codes).read()
-    check_named(found, found.found["name"])
+    check_named(found, str(found.found["name"]))
     guesses = guess_roles(found.frame)
     codes = {name: list(map(_code, texts)) for name, texts in missing_codes.items()}
     names = {"file": Path(file).name, "config": Path(out).name}
@@ -207,7 +207,8 @@ def report(file, configs, out, protected, overwrite, internal, overrides, fail, 
         check_protected(target, targets[path], file, wanted[path])
         refuse_inputs(target, inputs)
     engines = _engines(Source(file, (), {}, engine, spill), wanted, kept)
-    done, errors = {}, []
+    done = {}
+    errors: list[str] = []
     for path, config in wanted.items():
         options = {"protected": kept.get(path), "overwrite": overwrite, "only_met": fail, "internal": internal}
         options |= {"engine": engines[path], "spill": spill}
@@ -219,12 +220,13 @@ def report(file, configs, out, protected, overwrite, internal, overrides, fail, 
             name = f"{Path(path).name}: "
             errors.append(f"{name}{str(error).removeprefix(name)}")
     pages = [each.path.name for each in done.values()]
-    released = [Path(each.protected["file"]).name for each in done.values() if (each.protected or {}).get("records")]
-    rows = [_row(path, each, [*wanted[path].notes, *_uncounted(each)]) for path, each in done.items()]
+    written = [each.protected for each in done.values() if each.protected]
+    released = [Path(each["file"]).name for each in written if each.get("records")]
+    rows = [_row(path, each, list(_uncounted(each))) for path, each in done.items()]
     result = rows[0] if len(wanted) == 1 else {"reports": rows, "errors": errors}
     show(result, partial(_print, rows), *pages, *released, as_json=as_json, what="the report is there")
-    for error in errors:
-        click.echo(f"kanon-lab: {visible(error)}", err=True)
+    for fault in errors:
+        click.echo(f"kanon-lab: {visible(fault)}", err=True)
     if errors:
         raise click.exceptions.Exit(2)
     if fail and not all(each.met for each in done.values()):

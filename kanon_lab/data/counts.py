@@ -144,7 +144,7 @@ def _with_labels_read(cells: pd.DataFrame) -> pd.DataFrame:
 
 def _check_totals(cells: pd.DataFrame) -> None:
     """A total over sexes, ages or both must equal the sum of the cells of its place that it covers."""
-    total = cells[["sex", "age_group"]].eq(labels.TOTAL)
+    total = cells[["sex", "age_group"]] == labels.TOTAL
     parts = cells[~total.any(axis=1)]
     of_places = _is_total(cells["place"])
     for over_sex, over_age, by in (
@@ -182,14 +182,14 @@ def _position(cells: pd.DataFrame, rows: pd.Series) -> str:
     label = first_row(rows)
     if cells.index.name == "row":
         return f"row {label}"
-    return ", ".join(f"{column} {cells.at[label, column]}" for column in CELL)
+    return ", ".join(f"{column} {cells.at[label, column]!s}" for column in CELL)
 
 
 def _is_total(places: pd.Series) -> pd.Series:
     """Whether a place is the nation, an uncoded total, or a province (two digits) among municipalities (five)."""
     total = places.isin([labels.NATION, labels.TOTAL])
     digits = places.str.len().where(places.str.isdecimal())
-    return total | ((digits == 2) & (digits == 5).any())
+    return total | ((digits == 2) & bool((digits == 5).any()))
 
 
 def load_counts(

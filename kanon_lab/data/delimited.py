@@ -2,12 +2,15 @@
 
 import codecs
 import csv
+import io
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import dataclass, replace
+from itertools import chain, islice
+from typing import BinaryIO
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -39,6 +42,7 @@ _OF_NAMES = ("idna", "punycode")
 # A line that spreadsheets write before the names, and follow.
 _DECLARATION = re.compile(rb'(?:\xef\xbb\xbf)?"?sep=([^\w\s"]|[\t ])"?[ \t]*(?:\r\n|\r|\n)', re.IGNORECASE)
 _QUOTED = re.compile(r'"[^"]*"')
+_NO_ROWS = "cannot be split into rows and cells; save it as CSV in UTF-8"
 # Rows and characters that tell the separator.
 _ROWS, _START = 20, 2**16
 
@@ -47,59 +51,24 @@ def _without_declaration(content: bytes) -> tuple[bytes, str | None]:
     """A csv file in UTF-8 with a blank line for one like ``sep=;`` at its start, and the separator that it declares."""
     found = _DECLARATION.match(content)
     sign = found[1].decode("ascii", "replace") if found else ""
-    return (b"\n" + content[found.end() :], sign) if sign and sign.isascii() else (content, None)
+    return (b"\n" + content[found.end() :], sign) if found and sign and sign.isascii() else (content, None)
 
 
-def as_utf8(content: bytes, encoding: str | None = None) -> tuple[bytes, str]:
-    """A csv file in UTF-8 without a byte-order mark, and the encoding that it had: found, or the one that is given."""
-    if encoding is None:
-        encoding = next((name for mark, name in _MARKS.items() if content.startswith(mark)), None)
-    if encoding is None:
-        try:
-            content.decode("utf-8")
-            return content, "utf-8"
-        except UnicodeDecodeError as error:
-            _check_western(content, error.start)
-        encoding = _WESTERN
-    name = codecs.lookup(encoding).name
-    try:
-        return content.decode(name).removeprefix("\ufeff").encode(), name
-    except UnicodeError as error:
-        row = content.count(b"\n", 0, getattr(error, "start", 0)) + 1
-        raise DataError(f"row {row}: wrong encoding: not {name}; save the file as UTF-8") from None
+def _check_western(content: bytes, row: int, of_utf_8: bool) -> None:
+    """Raise a `DataError` unless bytes that are not UTF-8 in some row make sense in Windows-1252.
 
-
-def _check_western(content: bytes, start: int) -> None:
-    """Raise a `DataError` unless bytes that are not UTF-8 from `start` on make sense in Windows-1252."""
+    They do not where others are UTF-8, before them (`of_utf_8`) or half of those here.
+    """
     high = content.translate(None, _ASCII)
-    row = content.count(b"\n", 0, start) + 1
-    place = f"row {row}: wrong encoding"
-    of_utf_8 = content.decode("utf-8", "ignore").encode().translate(None, _ASCII)
-    if 2 * len(of_utf_8) >= len(high):
-        raise DataError(f"{place}, or damaged: UTF-8 in most places, but not here; save the file as UTF-8")
+    if of_utf_8 or 2 * len(content.decode("utf-8", "ignore").encode().translate(None, _ASCII)) >= len(high):
+        fault = "wrong encoding, or damaged: UTF-8 in most places, but not here; save the file as UTF-8"
+        raise DataError(f"row {row}: {fault}")
     try:
         text = high.decode(_WESTERN)
     except UnicodeDecodeError:
         text = ""
     if 2 * sum(letter.isalpha() or letter in _SIGNS for letter in text) < len(high):
-        raise DataError(f"{place}: not UTF-8, nor Windows-1252; save the file as UTF-8")
-
-
-def decoded(content: bytes, declared: bool = False) -> tuple[str, str]:
-    """Text of a csv file in UTF-8, less the blank line of a `declared` separator, and the sign between its cells."""
-    if (zero := content.find(b"\0")) >= 0:
-        # UTF-16 without a byte-order mark decodes as UTF-8, with a zero byte beside every letter.
-        row = content.count(b"\n", 0, zero) + 1
-        raise DataError(f"row {row}: wrong encoding, or damaged: zero bytes; save the file as UTF-8")
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        row = content.count(b"\n", 0, error.start) + 1
-        raise DataError(f"row {row}: wrong encoding: not UTF-8; save the file as UTF-8") from None
-    text = text.removeprefix("\n") if declared else text
-    if not re.match(r"[^\r\n]*", text)[0].strip():
-        raise DataError(NO_NAMES)
-    return text, separator_of(text)
+        raise DataError(f"row {row}: wrong encoding: not UTF-8, nor Windows-1252; save the file as UTF-8")
 
 
 def separator_of(text: str) -> str:
@@ -147,9 +116,11 @@ _DECIMAL = r"^-?((0|[1-9]\d{0,14})(\.\d*)?|\.\d+)([eE][+-]?\d+)?$"
 _DECIMAL_COMMA = r"^-?(0|[1-9]\d{0,14})(,\d+)?$"
 # In a file that could write a decimal comma, a point before three digits may stand between thousands.
 _THOUSANDS = r"^-?[1-9]\d{0,2}(\.\d{3})+$"
-# The parser reads a file in blocks, and no row may be longer than one; with short ones it is quick.
-_SHORT, _LONG = 2**20, 2**30
-# The text of the file that is in memory at a time: as it is, decoded, and in cells.
+# Bytes of a file that are decoded and parsed at a time; what is longer without an end of a record is no csv file.
+_BLOCK, _LONG = 2**23, 2**27
+# The parser reads these in blocks again, and no row may be longer than one; with short ones it is quick.
+_SHORT = 2**20
+# The text of the file that is in memory at a time: as it is, in cells, and in those of other types.
 _COPIES = 3
 _DECIMALS = {",": "decimal comma", ".": "decimal point", ",.": "decimal comma in some columns, point in others"}
 
@@ -164,7 +135,7 @@ class Dialect:
 
     def __post_init__(self) -> None:
         if not _is_encoding(self.encoding or "utf-8"):
-            unknown = f"encoding {shortened(self.encoding)!r}: there is none such for files"
+            unknown = f"encoding {shortened(str(self.encoding))!r}: there is none such for files"
             raise OptionError(f"{unknown}; name one such as cp1252, or leave it out")
         sign = self.separator
         if sign is not None and (len(sign) != 1 or not sign.isascii() or sign.isalnum() or sign in '"\r\n\0'):
@@ -175,7 +146,7 @@ class Dialect:
     @property
     def note(self) -> str | None:
         """What is unusual in it; None for UTF-8 with commas."""
-        parts = [f"separator {shown(self.separator)}"] if self.separator != "," else []
+        parts = [f"separator {shown(self.separator)}"] if self.separator and self.separator != "," else []
         if self.decimal is not None and (self.decimal != "." or parts):
             parts.append(_DECIMALS[self.decimal])
         parts += [f"encoding {self.encoding}"] if self.encoding != "utf-8" else []
@@ -191,26 +162,159 @@ def _is_encoding(name: str) -> bool:
         return False
 
 
-@dataclass(frozen=True)
-class Head:
-    """What the first bytes of a csv file tell: its names, and how it is written."""
+class DelimitedReader:
+    """A csv file read some records at a time, so that a long one takes no more memory than a short one.
 
-    names: list[str]
-    dialect: Dialect
-    declared: bool  # Whether a line before the names declares the separator
+    `names` are those in its header. The encoding in `dialect` is known for sure when all is read.
+    """
+
+    def __init__(self, file: BinaryIO, dialect: Dialect):
+        self._file, self.dialect = file, dialect
+        self._rows = 0  # before the records that are parsed next
+        blocks = self._utf_8()
+        first, declared = _without_declaration(next(blocks))
+        text = first.decode().removeprefix("\n" if declared else "")
+        if not re.match(r"[^\r\n]*", text)[0].strip():
+            raise DataError(NO_NAMES)
+        separator = dialect.separator or declared or separator_of(text)
+        self.dialect = replace(self.dialect, separator=separator)
+        self._records = self._whole_records(chain([first], blocks))
+        self._first = next(self._records)
+        try:
+            record = _FIRST_RECORD.match(self._first.decode().removeprefix("\n" if declared else ""))[0]
+            names = next(csv.reader([record], delimiter=separator))
+        except csv.Error:
+            raise DataError(NO_NAMES) from None
+        self.names = [name.strip() for name in names]
+        if len(names) == 1:
+            check_separator(text, separator, (dialect.separator or declared) is not None)
+
+    def tables(self, positions: Sequence[int]) -> Iterator[tuple[pa.Table, pd.Index]]:
+        """Text cells of columns, a part of the records at a time, and the number of each record's row."""
+        header = 1
+        for content in chain([self._first], self._records):
+            table, rows = self._cells(content, positions)
+            yield table.slice(header), rows[header:]
+            header = 0
+
+    def _utf_8(self) -> Iterator[bytes]:
+        """The file in UTF-8 without a byte-order mark, a block at a time."""
+        block, lines, letters = self._file.read(_BLOCK), 0, False
+        marked = next((name for mark, name in _MARKS.items() if block.startswith(mark)), None)
+        known = self.dialect.encoding or marked
+        decoder = self._decoder(known or "utf-8")
+        while True:
+            try:
+                text = decoder.decode(block, not block)
+            except UnicodeError as error:
+                block = getattr(error, "object", block)
+                row = lines + block.count(b"\n", 0, getattr(error, "start", 0)) + 1
+                if known:
+                    fault = f"wrong encoding: not {self.dialect.encoding}; save the file as UTF-8"
+                    raise DataError(f"row {row}: {fault}") from None
+                _check_western(block, row, letters)
+                known, decoder = _WESTERN, self._decoder(_WESTERN)  # as which all before is the same, without letters
+                continue
+            if (zero := text.find("\0")) >= 0:
+                # UTF-16 without a byte-order mark decodes as UTF-8, with a zero byte beside every letter.
+                row = lines + text.count("\n", 0, zero) + 1
+                raise DataError(f"row {row}: wrong encoding, or damaged: zero bytes; save the file as UTF-8")
+            yield text.removeprefix("\ufeff" if lines == 0 else "").encode()
+            if not block:
+                return
+            lines, letters = lines + text.count("\n"), letters or not text.isascii()
+            block = self._file.read(_BLOCK)
+
+    def _decoder(self, encoding: str) -> codecs.IncrementalDecoder:
+        name = codecs.lookup(encoding).name
+        self.dialect = replace(self.dialect, encoding=name)
+        return codecs.getincrementaldecoder(name)()
+
+    def _whole_records(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
+        """The same in parts that end where a record does."""
+        sign, rest = re.escape(self.dialect.separator).encode(), b""
+        # A quotation mark begins a cell, or belongs to the text of one.
+        cell = rb'(?<![^%b\r\n])"[^"]*+(?:""[^"]*+)*+"' % sign
+        records = re.compile(
+            rb'(?:(?:[^"\r\n]++|%b(?![^%b\r\n])|(?<=[^%b\r\n])")*+(?:\r\n?|\n))*+' % (cell, sign, sign)
+        )
+        for block in blocks:
+            content = rest + block
+            stop = len(content) - content.endswith(b"\r")  # which a line feed may follow
+            if b'"' in content:
+                end = records.match(content, 0, stop).end()
+            else:
+                end = max(content.rfind(sign, 0, stop) for sign in (b"\r", b"\n")) + 1
+            rest = content[end:]
+            if len(rest) > _LONG:
+                break
+            if end:
+                yield content[:end]
+        whole = re.compile(rb'(?:[^"]++|%b(?![^%b\r\n])|(?<=[^%b\r\n])")*+' % (cell, sign, sign))
+        if (end := whole.match(rest).end()) < len(rest):
+            fault = "a quotation mark is never closed; close it"
+            if re.compile(cell).match(rest, end):
+                remedy = "mend the row, and double a mark that belongs to the text"
+                fault = f"text stands after a closing quotation mark; {remedy}"
+            raise DataError(f"row {self._rows + _row_at(rest, end, cell)}: {fault}")
+        if len(rest) > _LONG:
+            raise DataError(_NO_ROWS)
+        if rest:
+            yield rest
+
+    def _cells(self, content: bytes, positions: list[int]) -> tuple[pa.Table, pd.Index]:
+        """Columns of text, and where each record is: lines, counted with the blank ones, unless cells hold lines."""
+        for block in (_LONG,) if b'"' in content else (_SHORT, _LONG):
+            with suppress(pa.ArrowInvalid):
+                table, faulty = self._parsed(content, positions, block)
+                break
+        else:
+            raise DataError(_NO_ROWS)
+        records = table.num_rows + len(faulty)
+        rows, last = pd.RangeIndex(self._rows + 1, self._rows + records + 1, name="row"), self._rows + records
+        if _BLANK_LINE.search(content):
+            lines = content.splitlines()
+            numbers = [number for number, line in enumerate(lines, self._rows + 1) if line.strip(b" \t")]
+            if len(numbers) == records:
+                rows, last = pd.Index(numbers, name="row", dtype=np.int64), self._rows + len(lines)
+        if faulty:
+            row = faulty[0]
+            fault = "fewer" if row.actual_columns < row.expected_columns else "more"
+            raise DataError(f"row {rows[row.number - 1]}: {fault} cells than the header has; mend the row")
+        self._rows = last
+        return table, rows
+
+    def _parsed(self, content: bytes, positions: list[int], block: int) -> tuple[pa.Table, list[arrow_csv.InvalidRow]]:
+        """Columns of text, and the rows of another number of cells than the header, which the table lacks."""
+        faulty, names = [], [f"f{position}" for position in range(len(self.names))]
+
+        def note(row: arrow_csv.InvalidRow) -> str:
+            faulty.append(row)
+            return "skip"
+
+        chosen = [names[position] for position in positions]
+        table = arrow_csv.read_csv(
+            pa.py_buffer(content.rstrip(b"\r\n") + b"\n"),
+            arrow_csv.ReadOptions(
+                use_threads=False,  # with threads, faulty rows have no number
+                column_names=names,
+                block_size=min(len(content) + 1, block),
+            ),
+            arrow_csv.ParseOptions(
+                delimiter=self.dialect.separator, newlines_in_values=b'"' in content, invalid_row_handler=note
+            ),
+            arrow_csv.ConvertOptions(
+                column_types=dict.fromkeys(chosen, pa.string()), include_columns=chosen, strings_can_be_null=False
+            ),
+        )
+        return table, faulty
 
 
-def read_head(content: bytes, dialect: Dialect) -> Head:
-    """The head of a csv file, of as many whole lines of it as are at hand."""
-    content, encoding = as_utf8(content, dialect.encoding)
-    content, declared = _without_declaration(content)
-    text, delimiter = decoded(content, declared is not None)
-    delimiter = dialect.separator or declared or delimiter
-    names = _header(text, delimiter)
-    if len(names) == 1:
-        check_separator(text, delimiter, (dialect.separator or declared) is not None)
-    found = Dialect(encoding, delimiter, dialect.decimal)
-    return Head(names, found, declared is not None)
+def _row_at(content: bytes, at: int, cell: bytes) -> int:
+    """The row, counted as in `DelimitedReader`, at a place of a part of a file of such quoted cells."""
+    before = content[:at]
+    row, lines = len((before + b".").splitlines()), (re.sub(cell, b".", before) + b".").splitlines()
+    return row if len(lines) == row else len([line for line in lines if line.strip(b" \t")])
 
 
 def as_values(
@@ -218,7 +322,11 @@ def as_values(
 ) -> tuple[pd.Series, str | None]:
     """The cells of a column as values, which the different ones tell; and the sign before decimals among them."""
     signs = dialect.decimal or ("." if dialect.separator == "," else ",.")
-    typed, decimal = _typed(_known(cells, name, na, codes), composed(name) in text, signs)
+    cells = known_cells(cells, na)
+    if composed(name) in codes.codes:
+        values = pc.unique(cells).drop_null().to_pandas().astype("str").rename(name)
+        cells = _without(cells, values[codes.without(values).isna()])
+    typed, decimal = _typed(cells, composed(name) in text, signs)
     # Whole numbers with missing ones among them would become floating-point numbers, which are not exact.
     return typed.to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get), decimal
 
@@ -233,117 +341,27 @@ def read_delimited(
 ) -> tuple[pd.DataFrame, Dialect]:
     """The columns of a csv file that `choose` picks out of its header, under its numbers of rows; how it is written."""
     files.check_size(_COPIES * len(content))
-    content, encoding = as_utf8(content, dialect.encoding)
-    content, declared = _without_declaration(content)
-    decoded_text, delimiter = decoded(content, declared is not None)
-    delimiter = dialect.separator or declared or delimiter
-    content = content.rstrip(b"\r\n") + b"\n"
-    quoted = b'"' in content
-    if quoted:
-        _check_quotes(content, delimiter)
-    header = _header(decoded_text, delimiter)
-    if len(header) == 1:
-        check_separator(decoded_text, delimiter, (dialect.separator or declared) is not None)
-    del decoded_text
-    names = choose(header)
+    reader = DelimitedReader(io.BytesIO(content), dialect)
+    names = choose(reader.names)
     files.check_table(max(content.count(b"\n"), content.count(b"\r")), len(names))
-    table, rows = _cells(content, delimiter, [header.index(name) for name in names], quoted)
-    columns, decimals, found = {}, set(), Dialect(encoding, delimiter, dialect.decimal)
-    for name, cells in zip(names, table.columns, strict=True):
-        columns[name], decimal = as_values(cells, name, found, text, na, codes)
+    tables, rows = zip(*reader.tables([*map(reader.names.index, names)]), strict=True)
+    columns, decimals = {}, set()
+    for name, cells in zip(names, pa.concat_tables(tables).columns, strict=True):
+        columns[name], decimal = as_values(cells, name, reader.dialect, text, na, codes)
         decimals |= {decimal} - {None}
-    frame = pd.DataFrame(columns).set_axis(rows, axis=0)
-    return frame, Dialect(encoding, delimiter, "".join(sorted(decimals)) or None)
+    frame = pd.DataFrame(columns).set_axis(rows[0].append(list(rows[1:])), axis=0)
+    return frame, replace(reader.dialect, decimal="".join(sorted(decimals)) or None)
 
 
-def _header(text: str, delimiter: str) -> list[str]:
-    try:
-        names = next(csv.reader([_FIRST_RECORD.match(text)[0]], delimiter=delimiter))
-    except csv.Error:
-        raise DataError(NO_NAMES) from None
-    return [name.strip() for name in names]
+def known_cells(cells: pa.ChunkedArray, na: Sequence[str]) -> pa.ChunkedArray:
+    """Trimmed cells; empty ones and those of `na` are missing."""
+    return _without(pc.utf8_trim_whitespace(cells), ["", *na])
 
 
-def _check_quotes(content: bytes, delimiter: str) -> None:
-    """Refuse a stray quotation mark: one that pairs with another would hide the rows between them from the parser."""
-    sign = re.escape(delimiter).encode()
-    cell = rb'(?<![^%b\r\n])"[^"]*+(?:""[^"]*+)*+"' % sign
-    whole = rb'(?:[^"]++|%b(?![^%b\r\n])|(?<=[^%b\r\n])")*+' % (cell, sign, sign)
-    end = re.match(whole, content).end()
-    if end == len(content):
-        return
-    before = content[:end]
-    row, lines = len((before + b".").splitlines()), (re.sub(cell, b".", before) + b".").splitlines()
-    if len(lines) < row:  # as in `_row_numbers`: cells hold lines, so records are counted
-        row = len([line for line in lines if line.strip(b" \t")])
-    fault = "text stands after a closing quotation mark; mend the row, and double a mark that belongs to the text"
-    if not re.compile(cell).match(content, end):
-        fault = "a quotation mark is never closed; close it"
-    raise DataError(f"row {row}: {fault}")
-
-
-def _cells(content: bytes, delimiter: str, positions: list[int], quoted: bool) -> tuple[pa.Table, pd.Index]:
-    """Columns of text without the header, and the row number of each record. Blank lines are no records."""
-    for block in (_LONG,) if quoted else (_SHORT, _LONG):
-        with suppress(pa.ArrowInvalid):
-            table, faulty = _parsed(content, delimiter, positions, quoted, block)
-            break
-    else:
-        raise DataError("cannot be split into rows and cells; save it as CSV in UTF-8")
-    rows = _row_numbers(content, table.num_rows + len(faulty))
-    if faulty:
-        row = faulty[0]
-        fault = "fewer" if row.actual_columns < row.expected_columns else "more"
-        raise DataError(f"row {rows[row.number - 1]}: {fault} cells than the header has; mend the row")
-    return table.slice(1), rows[1:]
-
-
-def _parsed(
-    content: bytes, delimiter: str, positions: list[int], quoted: bool, block: int
-) -> tuple[pa.Table, list[arrow_csv.InvalidRow]]:
-    """Columns of text with the header, and the rows of another number of cells than it, which the table lacks."""
-    faulty = []
-
-    def note(row: arrow_csv.InvalidRow) -> str:
-        faulty.append(row)
-        return "skip"
-
-    names = [f"f{position}" for position in positions]
-    table = arrow_csv.read_csv(
-        pa.py_buffer(content),
-        arrow_csv.ReadOptions(
-            use_threads=False,  # with threads, faulty rows have no number
-            autogenerate_column_names=True,
-            block_size=min(len(content) + 1, block),
-        ),
-        arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=quoted, invalid_row_handler=note),
-        arrow_csv.ConvertOptions(
-            column_types=dict.fromkeys(names, pa.string()), include_columns=names, strings_can_be_null=False
-        ),
-    )
-    return table, faulty
-
-
-def _row_numbers(content: bytes, records: int) -> pd.Index:
-    """Where records stand, the header being row 1: lines, counted with the blank ones, unless cells hold lines."""
-    if _BLANK_LINE.search(content):
-        lines = [number for number, line in enumerate(content.splitlines(), start=1) if line.strip(b" \t")]
-        if len(lines) == records:
-            return pd.Index(lines, name="row")
-    return pd.RangeIndex(1, records + 1, name="row")
-
-
-def _known(cells: pa.ChunkedArray, name: str, na: Sequence[str], codes: MissingCodes) -> pa.ChunkedArray:
-    """Trimmed cells; empty ones, those of `na` and the codes of the column are missing."""
-    cells = pc.utf8_trim_whitespace(cells)
-    absent = pc.is_in(cells, value_set=pa.array(["", *na], pa.string()))
-    if pc.any(absent).as_py():
-        cells = pc.if_else(absent, pa.scalar(None, pa.string()), cells)
-    if composed(name) not in codes.codes:
-        return cells
-    values = pc.unique(cells).drop_null().to_pandas().astype("str").rename(name)
-    absent = pc.is_in(cells, value_set=pa.array(values[codes.without(values).isna()], pa.string()))
-    return pc.if_else(absent, pa.scalar(None, pa.string()), cells)
+def _without(cells: pa.ChunkedArray, texts: Sequence[str]) -> pa.ChunkedArray:
+    """The cells, missing where they are one of some texts."""
+    absent = pc.is_in(cells, value_set=pa.array(texts, pa.string()))
+    return pc.if_else(absent, pa.scalar(None, pa.string()), cells) if pc.any(absent).as_py() else cells
 
 
 def _typed(cells: pa.ChunkedArray, stays: bool, signs: str) -> tuple[pa.ChunkedArray, str | None]:

@@ -244,7 +244,7 @@ def _thousands(column: pd.Series) -> pd.Series:
         return pd.Series(False, index=column.index)
     text = column.where(column.map(lambda value: isinstance(value, str)), "").astype(str)
     pointed = text.str.contains(".", regex=False)
-    return pointed & text[pointed].str.fullmatch(_THOUSANDS).all()
+    return pointed & bool(text[pointed].str.fullmatch(_THOUSANDS).all())
 
 
 def first_row(rows: pd.Series) -> object:
@@ -311,7 +311,7 @@ def _check_whole(into: dict[str, str]) -> None:
     for five in dict.fromkeys(into.values()):
         parts = [group for group, group_of in into.items() if group_of == five]
         closed = [group for group in parts if not group.endswith("+")]
-        ages = {age for group in closed for age in range(lowest_age(group), highest_age(group) + 1)}
+        ages = {age for group in closed for age in range(lowest_age(group), (highest_age(group) or 0) + 1)}
         low = lowest_age(five)
         end = highest_age(five)
         if end is None:

@@ -161,7 +161,8 @@ def _read(
     if wanted == []:
         raise OptionError("columns is empty; name some, or leave it out for all")
     text, na, codes = list(map(composed, listed(text))), listed(na), MissingCodes(missing_codes)
-    in_row_1, named = form in ("csv", "xlsx"), []
+    in_row_1 = form in ("csv", "xlsx")
+    named: list[str] = []
 
     def choose(names: Iterable[str]) -> list[str]:
         names = list(names)
@@ -204,7 +205,7 @@ def _kept(path: str | Path) -> dict[str, str | int]:
 def _headed(frame: pd.DataFrame) -> bool:
     """Whether the first row surely held names: none of them is a number, though some column below is numbers."""
     below = any(pd.api.types.is_numeric_dtype(column) and column.notna().any() for _, column in frame.items())
-    return below and pd.to_numeric(pd.Series(frame.columns, dtype="str"), errors="coerce").isna().all()
+    return bool(below and pd.to_numeric(pd.Series(frame.columns, dtype="str"), errors="coerce").isna().all())
 
 
 def _parquet(content: bytes, choose: _Choose) -> pd.DataFrame:
@@ -238,7 +239,7 @@ def _xlsx(content: bytes, choose: _Choose) -> pd.DataFrame:
         chosen = choose(frame.columns)
     except DataError as error:
         raise DataError(f"{error}{_unread(content)}") from None
-    check_cells(content, {frame.columns.get_loc(name) + 1: name for name in chosen})
+    check_cells(content, {list(frame.columns).index(name) + 1: name for name in chosen})
     empty = frame.isna().all(axis=1).to_numpy()
     records = len(frame) - int(empty[::-1].argmin()) if not empty.all() else 0
     if empty[:records].any():

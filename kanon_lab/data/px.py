@@ -5,6 +5,7 @@ import math
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -130,7 +131,7 @@ def _dimensions(metadata: dict[str, list[str]]) -> dict[str, list[str]]:
     names = [*metadata.get("STUB", []), *metadata.get("HEADING", [])]
     if not names:
         raise DataError("no STUB or HEADING line: not a PC-Axis table; download it again")
-    dimensions = {name: metadata.get(f"VALUES({name})") for name in names}
+    dimensions = {name: metadata.get(f"VALUES({name})", []) for name in names}
     if absent := [name for name, values in dimensions.items() if not values]:
         raise DataError(f"dimension {absent[0]}: no VALUES line; download it again")
     return dimensions
@@ -151,6 +152,7 @@ def _numbers(raw: bytes, dimensions: dict[str, list[str]]) -> np.ndarray:
     plain, marks = _SYMBOL.subn(lambda found: _ABSENT_MARK if found[0] == b'""' else _SUPPRESSED_MARK, body)
     if plain.translate(None, _DIGITS_AND_BLANKS) != b"-" * marks:
         fault = _FAULT.search(body)
+        assert fault and fault.lastgroup
         cell = _cell(_count_tokens(body[: fault.start()]), dimensions)
         raise DataError(f"{cell}: the count {_FAULT_KINDS[fault.lastgroup]}; correct it or download it again")
     numbers = np.fromstring(plain, dtype=np.int64, sep=" ")
@@ -175,13 +177,13 @@ def _cell(position: int, dimensions: dict[str, list[str]]) -> str:
 
 def _arrange(numbers: np.ndarray, dimensions: dict[str, list[str]]) -> Table:
     """Recognise each dimension by its labels and bring the axes into the order of `Table`."""
-    found: dict[str, list] = {}
+    found: dict[str, list[Any]] = {}
     axes: dict[str, int] = {}
     for axis, (name, values) in enumerate(dimensions.items()):
         kind = _kind(name, values)
         if kind in found:
             raise DataError(f"dimension {name}: a second dimension of kind {kind}; use a table with one")
-        read = [_READERS[kind](value) for value in values]
+        read: list[Any] = [_READERS[kind](value) for value in values]
         if len({value.code if kind == "place" else value for value in read}) < len(read):
             raise DataError(f"dimension {name}: a label stands twice; leave one of them out")
         found[kind], axes[kind] = read, axis

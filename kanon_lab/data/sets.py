@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -58,7 +58,8 @@ class DataSet:
 
 def _data_set(row: dict[str, str]) -> DataSet:
     numbers = {name: int(row[name]) if row[name] else None for name in ("size", "year")}
-    return DataSet(**{**row, **numbers, "address": row["address"] or None, "counts": row["counts"] == "yes"})
+    values: dict[str, Any] = {**row, **numbers, "address": row["address"] or None, "counts": row["counts"] == "yes"}
+    return DataSet(**values)
 
 
 DATA_SETS = {row["name"]: _data_set(row) for row in _rows("catalogue.csv")}

@@ -1,4 +1,8 @@
-"""The first sheet of an xlsx workbook: ordinary rows by two expressions, sooner than by openpyxl; others by it."""
+"""The first sheet of an xlsx workbook: ordinary rows by two expressions, sooner than by openpyxl; others by it.
+
+Not by python-calamine, which reads every number as a float, so that two identifiers of 17 digits become one, and gives
+an error, an empty cell and a text in CDATA as the same empty text.
+"""
 
 import io
 import math
@@ -7,6 +11,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
+from typing import Any
 
 from openpyxl import load_workbook
 from openpyxl.utils.cell import column_index_from_string
@@ -34,9 +39,10 @@ def cells_of(content: bytes) -> list[list[object]]:
 
     Too many cells are refused as they come: the XML may not say how many, and all gaps are filled.
     """
-    book = load_workbook(io.BytesIO(content), read_only=True, data_only=True, keep_links=False)
+    book: Any = load_workbook(io.BytesIO(content), read_only=True, data_only=True, keep_links=False)
     try:
-        sheet, table, widest, filled = book.worksheets[0], [], 0, 0
+        sheet, widest, filled = book.worksheets[0], 0, 0
+        table: list[list[Any]] = []
         with sheet._get_source() as source:
             formats = {"date_formats": book._date_formats, "timedelta_formats": book._timedelta_formats}
             parser = _Parser(source, sheet._shared_strings, data_only=True, epoch=book.epoch, **formats)
@@ -45,7 +51,7 @@ def cells_of(content: bytes) -> list[list[object]]:
                     raise ValueError("beyond a sheet")
                 if number <= len(table):
                     continue
-                row = [None] * cells[-1][0] if cells else []
+                row: list[Any] = [None] * cells[-1][0] if cells else []
                 for column, value in cells:
                     if column <= len(row):
                         row[column - 1] = value
@@ -65,9 +71,14 @@ def cells_of(content: bytes) -> list[list[object]]:
 class _Parser(WorkSheetParser):
     """Cells as pairs of column and value."""
 
+    source: Any
+    date_formats: Any
+    parse_row: Any
+    parse: Any
+
     def rows(self) -> Iterator[tuple[int, list[tuple[int, object]]]]:
         """Number and cells of each row."""
-        xml = self.source.read()
+        xml: bytes = self.source.read()
         starts, end = [found.start() for found in _ROW.finditer(xml)], xml.rfind(b"</sheetData>")
         head = xml[: starts[0]] if starts else b""
         # Where there are comments and the like, what looks like a row may be none.
@@ -109,7 +120,7 @@ class _Parser(WorkSheetParser):
             cells.append((_column(letters.decode()), value))
         return self.row_counter, cells
 
-    def parse_cell(self, element: ET.Element) -> tuple[int, object]:
+    def parse_cell(self, element: Any) -> Any:
         """Column and value; an empty text is no value."""
         cell = super().parse_cell(element)
         value, kind = cell["value"], cell["data_type"]

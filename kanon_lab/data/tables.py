@@ -3,7 +3,7 @@
 import io
 import re
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -13,7 +13,7 @@ import pandas as pd
 
 from kanon_lab import files
 from kanon_lab.data import labels
-from kanon_lab.data.delimited import NO_NAMES, decoded
+from kanon_lab.data.delimited import NO_NAMES, DelimitedReader, Dialect
 from kanon_lab.data.labels import COLUMNS, check_year, first_row
 from kanon_lab.errors import DataError, OptionError, shortened
 
@@ -108,7 +108,9 @@ def _faults(content: bytes) -> Iterator[tuple[int, int, str]]:
     """Row, column and fault of each such cell below the header."""
     import openpyxl
 
-    formulas, values = (openpyxl.load_workbook(io.BytesIO(content), data_only=only).worksheets[0] for only in (0, 1))
+    formulas, values = (
+        openpyxl.load_workbook(io.BytesIO(content), data_only=only).worksheets[0] for only in (False, True)
+    )
     for block in formulas.merged_cells.ranges:
         for column in range(block.min_col, block.max_col + 1):
             yield block.min_row, column, "merged cells; split them, and fill in each"
@@ -158,17 +160,14 @@ def parse_columns(text: str | None) -> dict[str, str]:
 
 
 def _read_csv(content: bytes) -> pd.DataFrame:
-    text, delimiter = decoded(content)
-    row = text[: text.find("\n")]
-    files.check_table(max(text.count("\n"), text.count("\r")), row.count(delimiter) + 1)
-    try:
-        frame = pd.read_csv(
-            io.StringIO(text), sep=delimiter, header=None, dtype=str, keep_default_na=False, skip_blank_lines=False
-        )
-    except pd.errors.ParserError as error:
-        raise DataError(_parser_fault(str(error))) from None
-    frame = _headed(frame)
-    return frame[(frame.fillna("") != "").any(axis=1)]
+    reader = DelimitedReader(io.BytesIO(content), Dialect())
+    files.check_table(max(content.count(b"\n"), content.count(b"\r")), len(reader.names))
+    parts = [
+        pd.DataFrame(dict(enumerate(table.columns))).set_axis(rows, axis=0)
+        for table, rows in reader.tables(range(len(reader.names)))
+    ]
+    frame = pd.concat(parts).set_axis(reader.names, axis=1)
+    return frame[(frame != "").any(axis=1)]
 
 
 def _headed(frame: pd.DataFrame) -> pd.DataFrame:
@@ -177,15 +176,6 @@ def _headed(frame: pd.DataFrame) -> pd.DataFrame:
     frame = frame.iloc[1:].set_axis(header, axis=1)
     frame.index = pd.RangeIndex(2, len(frame) + 2, name="row")
     return frame
-
-
-def _parser_fault(message: str) -> str:
-    """The parser's complaint with the row as we count it, and without any value that it may quote."""
-    if long := re.search(r"in line (\d+), saw", message):
-        return f"row {long[1]}: more cells than the header has; mend the row"
-    if opened := re.search(r"starting at row (\d+)", message):
-        return f"row {int(opened[1]) + 1}: a quotation mark is never closed; close it"
-    return "is not a table of comma-separated values; save it as CSV in UTF-8"
 
 
 def _read_parquet(content: bytes) -> pd.DataFrame:
@@ -279,7 +269,11 @@ def _xls_value(cell, xlrd) -> object:
 
 # How the cells of the first sheet are read, and what is said of a damaged file.
 _SHEETS = {"xlsx": (_cells_of_xlsx, NO_WORKBOOK), "xls": (_cells_of_xls, _NO_XLS)}
-_READERS = {"csv": _read_csv, "parquet": _read_parquet, **{form: partial(_read_sheet, form=form) for form in _SHEETS}}
+_READERS: dict[str, Callable[[bytes], pd.DataFrame]] = {
+    "csv": _read_csv,
+    "parquet": _read_parquet,
+    **{form: partial(_read_sheet, form=form) for form in _SHEETS},
+}
 TABLE_FORMATS = tuple(_READERS)
 
 
@@ -335,7 +329,7 @@ def _of_year(frame: pd.DataFrame, year: int | None) -> pd.DataFrame:
     if None in read.values():
         unread = pd.Series([read[label] is None for label in written], index=frame.index)
         raise DataError(f"row {first_row(unread)}: column year holds no year; write it as 2010")
-    years = sorted(set(read.values()))
+    years = sorted({found for found in read.values() if found is not None})
     if year is not None or len(years) > 1:
         check_year(year, years)
         frame = frame[[read[label] == year for label in written]]

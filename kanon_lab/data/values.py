@@ -5,7 +5,7 @@ import numbers
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -35,7 +35,7 @@ def chosen(names: list[str], wanted: list[str] | None, *, in_row_1: bool) -> lis
     if not named:
         raise DataError(f"has no column names; {place}")
     if absent := [name for name in wanted or [] if name not in names]:
-        sure = not in_row_1 or len(absent) <= len(wanted) / 2
+        sure = not in_row_1 or len(absent) <= len(wanted or []) / 2
         raise wanting(absent[0], named, sure=sure)
     first = dict(reversed([(name, i) for i, name in enumerate(names, start=1)]))
     if twice := [(first[name], i) for i, name in enumerate(names, start=1) if name and first[name] != i]:
@@ -62,7 +62,7 @@ class MissingCodes:
         if declared is not None and not isinstance(declared, Mapping):
             raise OptionError("missing_codes: write variables with their codes, such as P3: [88, 99]")
         self.codes = {composed(str(name)): _codes(str(name), codes) for name, codes in (declared or {}).items()}
-        self._met = {name: set() for name in self.codes}
+        self._met: dict[str, set[Code]] = {name: set() for name in self.codes}
 
     def without(self, column: pd.Series) -> pd.Series:
         """The column with its codes missing."""
@@ -96,22 +96,23 @@ def spelt(codes: Sequence[Code]) -> str:
     return f"codes {listed}" if len(codes) > 1 or " " in listed else f"code {listed}"
 
 
-def _codes(name: str, codes: Iterable[Code] | Code) -> tuple[Code, ...]:
+def _codes(name: str, codes: Any) -> tuple[Code, ...]:
     given = [codes] if isinstance(codes, str | numbers.Number) else codes
     sound = isinstance(given, Iterable) and not isinstance(given, Mapping)
-    found = dict.fromkeys(map(_code, given)) if sound else {None: None}
+    found: dict[Any, None] = dict.fromkeys(map(_code, given)) if sound else {None: None}
     if None in found or "" in found:
         raise OptionError(f"missing_codes of {shortened(name)}: write numbers, or texts in quotation marks")
     return tuple(found)
 
 
-def _code(value: object) -> Code | None:
+def _code(value: Any) -> Code | None:
     """A code as a text or a number, whole where it can be; None for what is none."""
     if isinstance(value, str):
         return value.strip()
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not np.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not np.isfinite(float(value)):
         return None
-    return int(value) if value == int(value) else float(value)
+    number: Any = value
+    return int(number) if number == int(number) else float(number)
 
 
 def _is(column: pd.Series, code: Code) -> pd.Series:
@@ -154,7 +155,8 @@ def _nullable(column: pd.Series) -> pd.Series:
     """The column in a type with missing values that keeps whole numbers exact."""
     if not isinstance(column.dtype, np.dtype) or column.dtype.kind not in "iu":
         return column
-    return column.astype(f"{'U' if column.dtype.kind == 'u' else ''}Int{8 * column.dtype.itemsize}")
+    nullable: Any = f"{'U' if column.dtype.kind == 'u' else ''}Int{8 * column.dtype.itemsize}"
+    return column.astype(nullable)
 
 
 def settled(column: pd.Series, stays: bool, na: Sequence[str], codes: MissingCodes) -> pd.Series:
@@ -190,7 +192,8 @@ def _whole(column: pd.Series) -> pd.Series:
             column = column.astype("Int64")
     if isinstance(column.dtype, np.dtype) or column.isna().any() or isinstance(column.dtype, pd.CategoricalDtype):
         return column
-    return column.astype(column.dtype.numpy_dtype)
+    nullable: Any = column.dtype
+    return column.astype(nullable.numpy_dtype)
 
 
 # Extensions of these files.
@@ -229,7 +232,7 @@ def read_statistical(
     """The chosen columns, with missing values for codes that a user defined as missing; labels are not applied."""
     import pyreadstat
 
-    read = {"sav": pyreadstat.read_sav, "dta": pyreadstat.read_dta, "sas7bdat": pyreadstat.read_sas7bdat}[form]
+    read: Callable[..., tuple] = getattr(pyreadstat, f"read_{form}")
 
     def parts(**options: object) -> tuple:
         try:
@@ -277,7 +280,7 @@ def _as_code(code: Code) -> Code:
     return int(code) if isinstance(code, float) and code.is_integer() else code
 
 
-def _range(limits: Mapping[str, Code]) -> Code:
+def _range(limits: Mapping[str, Any]) -> Code:
     """One code, or a range of them in words."""
     low, high = limits["lo"], limits["hi"]
     if low == high:

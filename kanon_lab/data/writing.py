@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import errno
-import gzip
 import io
 import math
 import re
@@ -19,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab import files
+from kanon_lab.columns import named_columns
 from kanon_lab.data.microdata import FORMATS, read_microdata
 from kanon_lab.data.values import Code, Labels
 from kanon_lab.errors import DataError, OptionError, StorageError, about, shortened
@@ -104,8 +104,9 @@ _FORMULA = re.compile(
 
 def neutralised(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
     """Put an apostrophe before signs that a spreadsheet would take for a formula; and in how many cells, by column."""
-    columns, cells = [], {}
-    for name, column in frame.items():
+    columns: list[pd.Series] = []
+    cells: dict[str, int] = {}
+    for name, column in named_columns(frame):
         count = int(_neutral(name) != name)
         if isinstance(column.dtype, pd.StringDtype) or column.dtype == object:
             values = list(column)
@@ -242,12 +243,14 @@ def _write(frame: pd.DataFrame, draft: Path, form: str, labels: Fitted) -> None:
     except (MemoryError, OSError, DataError):
         raise
     except Exception:  # writers of other packages refuse names and values in ways that they do not list
-        columns = (f"column {shortened(name)}" for name in frame if not _can_be_written(frame[[name]], draft, form))
+        columns = (
+            f"column {shortened(name)}" for name in frame.columns if not _can_be_written(frame[[name]], draft, form)
+        )
         raise DataError(
             f"{next(columns, 'a column')} has a name or values that .{form} cannot hold; rename or recode it, or write "
             ".csv"
         ) from None
-    draft.write_bytes(gzip.compress(content, mtime=0) if draft.suffix == ".gz" else content)
+    draft.write_bytes(files.gzipped(content) if draft.suffix == ".gz" else content)
 
 
 def _can_be_written(column: pd.DataFrame, draft: Path, form: str) -> bool:
@@ -263,7 +266,7 @@ def _can_be_written(column: pd.DataFrame, draft: Path, form: str) -> bool:
 def _check_values(frame: pd.DataFrame, form: str) -> None:
     """Refuse what a format would cut or change: texts and names, whole numbers, and what a sheet has no place for."""
     sheet = form == "xlsx"
-    for name, column in frame.items():
+    for name, column in named_columns(frame):
         if "\0" in name or (sheet and len(name) > _CELL):
             raise DataError(f"the name {shortened(name)} of a column is too long or has a zero byte; rename it")
         texts = _texts(column)
@@ -271,7 +274,7 @@ def _check_values(frame: pd.DataFrame, form: str) -> None:
         if sheet:
             fault = f"a text of more than {_CELL:,} characters; write .csv or .parquet"
             _refuse(texts.str.len() > _CELL, name, fault)
-    whole = [name for name, column in frame.items() if pd.api.types.is_integer_dtype(column)]
+    whole = [name for name, column in named_columns(frame) if pd.api.types.is_integer_dtype(column)]
     for name in whole if form not in ("csv", "parquet") else ():
         known = frame[name].dropna()
         fault = f"a number with more digits than .{form} keeps; write .csv or .parquet"
@@ -291,7 +294,7 @@ def _check_sheet(frame: pd.DataFrame) -> None:
     """Refuse what a sheet would lose."""
     if len(frame) > _SHEET[0] or len(frame.columns) > _SHEET[1]:
         raise DataError(f"a sheet has no room for {len(frame):,} records; write .csv or .parquet")
-    for name, column in frame.items():
+    for name, column in named_columns(frame):
         if pd.api.types.is_float_dtype(column) or column.dtype == object:
             endless = column.dropna().map(lambda value: isinstance(value, _FLOATS) and math.isinf(value))
             _refuse(endless, name, "an infinite number, which a sheet cannot hold; write .csv or .parquet")
@@ -334,7 +337,7 @@ def _xlsx(frame: pd.DataFrame, draft: Path, labels: Fitted) -> bytes:
             value.data_type = "s"
         return value
 
-    columns = [column.astype(object).where(column.notna(), None) for _, column in frame.items()]
+    columns = [column.astype(object).where(column.notna(), None) for _, column in named_columns(frame)]
     buffer = io.BytesIO()
     try:
         sheet.append([cell(name) for name in frame.columns])
@@ -347,7 +350,7 @@ def _xlsx(frame: pd.DataFrame, draft: Path, labels: Fitted) -> bytes:
     return _without_clock(buffer)
 
 
-def _drop(sheet: object) -> None:
+def _drop(sheet: Any) -> None:
     """Close and remove the temporary file that openpyxl keeps of a sheet until the process ends."""
     writer = sheet._writer
     if writer is None:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,10 +18,10 @@ import pandas as pd
 from kanon_lab import files
 from kanon_lab.classes import ClassTable, class_table, table_of_counts
 from kanon_lab.classes.sums import Sums, sums_by_group
-from kanon_lab.columns import coded, distinct_rows, holds_numbers
+from kanon_lab.columns import coded, distinct_rows, holds_numbers, named_columns
 from kanon_lab.data.delimited import Dialect
 from kanon_lab.data.microdata import MicrodataFile, located, read_file
-from kanon_lab.data.values import Code, wanting
+from kanon_lab.data.values import Code
 from kanon_lab.engines.queries import Engine, Reading, grouped_records, numbered, weights_of
 from kanon_lab.engines.source import Source, check_engine, find_source, spill_folder
 from kanon_lab.errors import DataError, SizeError, about
@@ -104,12 +105,9 @@ def count_records(
     path, _, codes = located(path)
     reading.text.extend(codes)
     with spill_folder(spill) as folder, about(str(path)):
-        source = find_source(path, list(spec.variables), engine, dialect or Dialect(), folder)
-        if source.named and (absent := [name for name in reading.codes.codes if name not in source.named]):
-            raise wanting(absent[0], list(source.named), sure=True)
+        how = {"dialect": dialect or Dialect(), "na": reading.na, "progress": progress}
+        source = find_source(path, spec.variables, engine, folder, needed=reading.codes.codes, **how)
         with closing(opened_engine(engine, memory, folder)) as opened, diagnosed(source, spec, reading, progress):
-            if source.faulty:
-                raise DataError(source.faulty)
             opened.open(source)
             found = counted_by(opened, source, spec, reading, progress)
             if spec.missing == "error":
@@ -122,7 +120,7 @@ def counted_in_memory(path: str | Path, read: MicrodataFile, table: ClassTable) 
     counted = replace(_counted_frame(read.numbered, table), notes=tuple(read.notes))
     if read.found["format"] != "csv" or read.found["decimal"] is None:
         return counted
-    numbers = [name for name, column in read.frame.items() if holds_numbers(column)]
+    numbers = [name for name, column in named_columns(read.frame) if holds_numbers(column)]
     spelled = [name for name in numbers if read_file(path, columns=name).found["decimal"] is not None]
     return replace(counted, spelled=tuple(spelled))
 
@@ -156,7 +154,7 @@ def counted_rows(
     return CountedFile(spec, pd.DataFrame(found), counts, sums, {}, {}, ())
 
 
-def _categorical(codes: np.ndarray, values: pd.Index) -> pd.Categorical:
+def _categorical(codes: np.ndarray, values: pd.Index) -> Any:
     return pd.Categorical.from_codes(codes, dtype=pd.CategoricalDtype(values), validate=False)
 
 
@@ -206,8 +204,10 @@ def counted_by(engine: Engine, source: Source, spec: KeySpec, reading: Reading, 
         bar.update(spec.weight is not None)
         n = int(next(iter(reading.times.values())).sum())
         columns, records, sums = grouped_records(engine, keys, weighed, n)
-    frame = {name: _categorical(codes, key.values) for name, key, codes in zip(grouping, keys, columns, strict=True)}
-    frame = pd.DataFrame(frame, copy=False)
+    columns_by_name = {
+        name: _categorical(codes, key.values) for name, key, codes in zip(grouping, keys, columns, strict=True)
+    }
+    frame = pd.DataFrame(columns_by_name, copy=False)
     weights = None if weighed is None else weighed.pieces.added(sums)
     notes = notes_of(source, reading, spec.variables)
     return CountedFile(spec, frame, records, weights, reading.values, reading.times, notes, tuple(reading.spelled))

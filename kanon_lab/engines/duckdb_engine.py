@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kanon_lab.engines.source import Source, need
 from kanon_lab.errors import DataError, SizeError, StorageError
@@ -31,7 +30,7 @@ class DuckDB:
         from duckdb import Error
 
         self._error = Error
-        self._settings = {
+        self._settings: dict[str, Any] = {
             "memory_limit": f"{memory // 1_000_000}MB",
             "temp_directory": str(spill / "duckdb"),
             "preserve_insertion_order": False,
@@ -44,7 +43,7 @@ class DuckDB:
     def _connect(self) -> None:
         import duckdb
 
-        self._connection = duckdb.connect(str(self._spill / "records.duckdb"), config=self._settings)
+        self._connection: Any = duckdb.connect(str(self._spill / "records.duckdb"), config=self._settings)
 
     def rest(self) -> None:
         """Give its memory back until it is asked again; what it knows is in the folder."""
@@ -58,19 +57,8 @@ class DuckDB:
     def open(self, source: Source) -> None:
         """Make the chosen columns the table ``source``, under the names c0, c1 ..."""
         files = ", ".join(_text(str(each)) for each in sorted((self._spill / "parts").iterdir()))
-        if source.form == "parquet":
-            columns = ", ".join(f"{_name(name)} AS c{i}" for i, name in enumerate(source.written))
-            self._run(f"CREATE VIEW source AS SELECT {columns} FROM read_parquet([{files}], hive_partitioning=false)")
-            return
-        every = ", ".join(f"'f{i}': 'VARCHAR'" for i in range(source.width))
-        columns = ", ".join(f"f{position} AS c{i}" for i, position in enumerate(source.positions))
-        # Parsed once; and with all columns named, a row with too few or too many cells is an error.
-        self._run(
-            f"CREATE TABLE source AS SELECT {columns} FROM read_csv([{files}], columns={{{every}}}, header=true, "
-            f"delim={_text(source.dialect.separator)}, quote='\"', escape='\"', auto_detect=false, strict_mode=true, "
-            f"null_padding=false, ignore_errors=false, max_line_size=16777216, "
-            f"parallel={str(not source.quoted).lower()})"
-        )
+        columns = ", ".join(f"{_name(name)} AS c{i}" for i, name in enumerate(source.written))
+        self._run(f"CREATE VIEW source AS SELECT {columns} FROM read_parquet([{files}], hive_partitioning=false)")
 
     def put(self, name: str, table: pa.Table) -> None:
         """Make a small table known."""
@@ -142,9 +130,7 @@ def _errors(kind: type[Exception]) -> Iterator[None]:
             ) from None
         if "No space left" in text or "Could not write" in text:
             raise StorageError("no space left in the folder of --spill; free some, or name another") from None
-        row = re.search(r"Line: (\d+)", text)
-        place = f"row {row[1]}: " if row else ""
-        raise DataError(f"{place}cannot be read as rows and cells by duckdb; mend the row or the file") from None
+        raise DataError("cannot be read as rows and cells by duckdb; mend the row or the file") from None
 
 
 def _text(text: str) -> str:

@@ -136,7 +136,7 @@ def _different(engine: Engine, source: Source, at: int, reading: Reading) -> tup
         values, decimal = as_values(
             typed.cast(pa.string()), name, source.dialect, reading.text, reading.na, reading.codes
         )
-        reading.decimals.update({decimal} - {None})
+        reading.decimals.update({decimal} if decimal else ())
         reading.spelled.extend([name] * (decimal is not None))
     else:
         kind = source.types[at] if source.types else typed.type
@@ -164,7 +164,8 @@ def weights_of(engine: Engine, source: Source, name: str, reading: Reading) -> W
     """The weights: as they are where the file has numbers, else read from the different cells."""
     at = source.columns.index(composed(name))
     kind = source.types[at] if source.types else None
-    if kind is not None and _is_plain(kind) and composed(name) not in reading.codes.codes:
+    plain = kind is not None and (pa.types.is_integer(kind) or kind in (pa.float32(), pa.float64()))
+    if plain and composed(name) not in reading.codes.codes:  # such numbers an engine reads as we do
         join, number = "", f"CAST(c{at} AS DOUBLE)"
         found = engine.query(
             f"SELECT count(*) AS n, count(c{at}) AS known, min({number}) AS least, max({number}) AS most, "
@@ -187,11 +188,6 @@ def weights_of(engine: Engine, source: Source, name: str, reading: Reading) -> W
     if pieces.count > _MOST_PIECES:
         raise DataError(f"column {shortened(name)}: its weights are too far apart for an engine; take --engine memory")
     return Weighed(pieces, join, number)
-
-
-def _is_plain(kind: pa.DataType) -> bool:
-    """Whether an engine reads such numbers as we do."""
-    return pa.types.is_integer(kind) or kind in (pa.float32(), pa.float64())
 
 
 def grouped_records(
@@ -254,7 +250,8 @@ def _times(term: str, factors: list[float]) -> str:
 
 def words_of(radices: list[int]) -> list[list[tuple[int, int]]]:
     """Variables (position and radix) by the number that they are packed into."""
-    words, size = [[]], 1
+    words: list[list[tuple[int, int]]] = [[]]
+    size = 1
     for at, radix in enumerate(radices):
         if size > LARGEST_PACKED // radix:
             words.append([])

@@ -23,7 +23,7 @@ from kanon_lab import files
 from kanon_lab.columns import coded
 from kanon_lab.data.delimited import Dialect
 from kanon_lab.data.microdata import located
-from kanon_lab.data.values import Code, composed, wanting
+from kanon_lab.data.values import Code, composed
 from kanon_lab.data.writing import refuse_another
 from kanon_lab.engines.counting import CountedFile, counted_by, diagnosed, notes_of, opened_engine
 from kanon_lab.engines.queries import Engine, Reading, numbered, words_of
@@ -102,7 +102,8 @@ class Records:
         if self._source.dialect and len(names) == 1:
             raise OptionError(f"{out}: an empty row of a csv file with one column is none; take --engine memory")
         sql = self._put(names, dict(shown), hidden)
-        style = self._source.dialect and self._source.dialect.separator
+        dialect = self._source.dialect
+        style = None if dialect is None else dialect.separator
         if self._engine.writes_folders:
             self._write_folder(out, names, sql, style, overwrite)
             return
@@ -155,7 +156,7 @@ class Records:
             small = f"SELECT {chosen} FROM label_{at} AS label JOIN shown_{at} AS new ON label.code = new.code"
             joins.append(f"LEFT JOIN ({small}) AS t{at} ON source.c{at} IS NOT DISTINCT FROM t{at}.cell")
         lost = [name for name in names if hidden and name in hidden.lost]
-        if lost:
+        if hidden and lost:
             joins.append(self._put_hidden(hidden, lost, place))
         cells = []
         for number, name in enumerate(names):
@@ -185,12 +186,11 @@ class Records:
     def _as_it_came(self, at: int) -> str:
         """A cell of a column that nothing was done to; without the texts that mean missing."""
         cell, na = f"source.c{at}", self._reading.na
-        kind = self._source.types[at] if self._source.types else pa.string()
+        kind = self._source.types[at]
         if not na or not (_is_text(kind) or (pa.types.is_dictionary(kind) and _is_text(kind.value_type))):
             return cell
         texts = ", ".join("'" + text.replace("'", "''") + "'" for text in na)
-        read = f"trim({cell})" if self._source.dialect else cell
-        return f"CASE WHEN {read} IN ({texts}) THEN NULL ELSE {cell} END"
+        return f"CASE WHEN {cell} IN ({texts}) THEN NULL ELSE {cell} END"
 
     def _cells(self, values: pd.Series) -> pa.Array:
         """Values as an engine writes them: texts of a csv file with the sign before decimals that it has."""
@@ -260,30 +260,23 @@ def opened_records(
     path, _, codes = located(path)
     reading.text.extend(codes)
     with spill_folder(spill) as folder, about(str(path)):
-        (folder / "look").mkdir()
-        named = find_source(path, list(spec.variables), engine, dialect or Dialect(), folder / "look").named
-        if not named:
+        how = {"dialect": dialect or Dialect(), "na": reading.na, "progress": progress}
+        needed, without = [*others, *without, *reading.codes.codes], tuple(without)
+        source = find_source(path, spec.variables, engine, folder, needed=needed, without=without, **how)
+        if not source.named:
             raise OptionError(f"{path}: a table or address of a cluster is not protected; write it as a folder first")
-        shutil.rmtree(folder / "look")
-        for name in filter(None, [*spec.variables, *others, *without, *reading.codes.codes]):
-            if composed(name) not in named:
-                raise wanting(name, list(named), sure=True)
-        columns = [name for name in named if name not in set(map(composed, without))]
-        source = find_source(path, columns, engine, dialect or Dialect(), folder)
-        if source.faulty:
-            raise DataError(source.faulty)
         with closing(opened_engine(engine, memory, folder)) as opened, diagnosed(source, spec, reading, progress):
             opened.keep_order()
             opened.open(source)
             counted = counted_by(opened, source, spec, reading, progress)
-            asked = [*others, *(name for name in reading.codes.codes if name in columns)]
+            asked = [*others, *(name for name in reading.codes.codes if name in source.columns)]
             indices = {name: counted.frame[name].cat.categories for name in counted.frame}
             for name in dict.fromkeys(each for each in asked if each not in indices and each != weight):
                 indices[name] = numbered(opened, source, name, reading).values
-            counted = replace(counted, notes=notes_of(source, reading, columns))
+            counted = replace(counted, notes=notes_of(source, reading, source.columns))
             opened.rest()
             values = _in_order(indices, reading)
-            yield Records(counted, tuple(named), tuple(columns), *values, source, opened, reading)
+            yield Records(counted, source.named, source.columns, *values, source, opened, reading)
 
 
 def _in_order(indices: Mapping[str, pd.Index], reading: Reading) -> tuple[dict[str, pd.Series], dict[str, np.ndarray]]:

@@ -9,6 +9,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -49,7 +50,10 @@ def save_counts(counted: CountedFile, path: str | Path, *, overwrite: bool = Fal
         raise StorageError(f"{path}: counts are saved as .parquet; choose a name that ends so")
     if not overwrite and files.status(path) is not None:
         raise StorageError(f"{path}: is there already; choose another name")
-    columns = {name: pa.array(column.astype(object), from_pandas=True) for name, column in _plain(counted).items()}
+    columns = {}
+    for name, column in counted.frame.items():  # as it was before it was numbered
+        values = pd.Series(column.cat.categories).reindex(column.cat.codes)
+        columns[name] = pa.array(values.astype(object), from_pandas=True)
     columns[_RECORDS] = pa.array(counted.records)
     if counted.weights is not None:
         columns |= {_SUM: pa.array(counted.weights.rounded), _REST: pa.array(counted.weights.rest)}
@@ -92,14 +96,6 @@ def load_counts(paths: Sequence[str | Path]) -> CountedFile:
     return counted_rows(frame, spec, rest[_RECORDS].to_numpy(), weights)
 
 
-def _plain(counted: CountedFile) -> dict[str, pd.Series]:
-    """The columns as they were before they were numbered."""
-    return {
-        name: pd.Series(column.cat.categories).reindex(column.cat.codes).reset_index(drop=True)
-        for name, column in counted.frame.items()
-    }
-
-
 def _read(path: Path) -> tuple[KeySpec, pd.DataFrame, list[str]]:
     from pyarrow import parquet
 
@@ -138,7 +134,7 @@ def _joined(name: str, columns: list[pd.Series]) -> pd.Series:
     return pd.concat([column for column in kept if len(column)], ignore_index=True).infer_objects()
 
 
-def with_roles(counted: CountedFile, **roles: object) -> KeySpec:
+def with_roles(counted: CountedFile, **roles: Any) -> KeySpec:
     """A spec for the counts, of some of their variables in the roles that these were counted in."""
     spec = replace(counted.spec, **roles)
     for role in ("key_variables", "sensitive_variables"):

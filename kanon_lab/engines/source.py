@@ -1,21 +1,22 @@
-"""What an engine reads: one file or a folder of parts, their names of columns and dialect, and where it may spill."""
+"""What an engine reads: a file or folder of parts in Parquet, into which csv is converted, and where it may spill."""
 
 from __future__ import annotations
 
 import codecs
+import errno
 import os
 import re
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from kanon_lab import files
-from kanon_lab.data.values import chosen, composed
+from kanon_lab.data.values import chosen, composed, wanting
 from kanon_lab.errors import DataError, MissingPackageError, OptionError, StorageError, about
 
 if TYPE_CHECKING:
@@ -30,8 +31,10 @@ ENGINES = {
 FORMATS = ("parquet", "csv")
 # From so many bytes on, or records of a Parquet file, another engine takes less time or memory than ours.
 _LARGE, _MANY = 500_000_000, 5_000_000
-# Bytes that tell how a csv file is written.
+# Bytes of a csv file that hold its first lines.
 _HEAD = 2**20
+# Names of columns in a file -> those to read.
+_Choose = Callable[[list[str]], list[str]]
 _OF_CLUSTER = re.compile(r"[a-z][a-z0-9+.-]*://.+|\w+(\.\w+){0,2}", re.IGNORECASE)
 
 
@@ -44,12 +47,10 @@ class Source:
     name : as messages call it
     parts : its files, in order; none where it is of a cluster, which knows it by its name
     form : ``parquet`` or ``csv``; empty for a table of a cluster
-    columns : the chosen columns, with composed letters; and as they are `written` in a Parquet file
+    columns : the chosen columns, with composed letters; and as they are `written` in the Parquet files
     named : every column that has a name; empty where only a cluster knows
-    types : of the chosen columns of a Parquet file, those of Arrow
-    positions, width : of a csv file, where the chosen columns stand, and among how many
-    dialect, quoted : of a csv file, and whether a cell may hold lines
-    faulty : what is wrong with a csv file that an engine would pass over, and in which part
+    types : of the chosen columns, those of Arrow
+    dialect : of a csv file, whose cells are texts in the Parquet files: trimmed, without those that mean missing
     """
 
     name: str
@@ -59,11 +60,7 @@ class Source:
     written: tuple[str, ...] = ()
     named: tuple[str, ...] = ()
     types: tuple[Any, ...] = ()
-    positions: tuple[int, ...] = ()
-    width: int = 0
     dialect: Dialect | None = None
-    quoted: bool = False
-    faulty: str | None = None
 
     def part_name(self, part: Path) -> str:
         """A part as messages call it."""
@@ -104,9 +101,23 @@ def _is_large(path: Path) -> bool:
     return form == "csv" and found.st_size * (5 if path.suffix.lower() == ".gz" else 1) > _LARGE
 
 
-def find_source(path: str | Path, wanted: list[str], engine: str, dialect: Dialect, spill: Path) -> Source:
-    """Look at a file or folder, and make it readable for an engine: parts in UTF-8 under plain names."""
-    path, name = Path(path), str(path)
+def find_source(
+    path: str | Path,
+    wanted: Iterable[str],
+    engine: str,
+    spill: Path,
+    *,
+    needed: Iterable[str] = (),
+    without: Iterable[str] | None = None,
+    dialect: Dialect,
+    na: Sequence[str] = (),
+    progress: bool = False,
+) -> Source:
+    """Look at a file or folder, and make it readable for an engine: parts in Parquet under plain names.
+
+    Chosen are the columns that are `wanted`, or all but those `without`; the `needed` ones must be there too.
+    """
+    path, name, wanted = Path(path), str(path), list(map(composed, wanted))
     if engine == "spark" and files.status(path) is None and _OF_CLUSTER.fullmatch(name):
         form = files.file_format(path) if "://" in name else ""
         if form not in ("", "parquet"):
@@ -116,9 +127,20 @@ def find_source(path: str | Path, wanted: list[str], engine: str, dialect: Diale
     form = files.file_format(parts[0])
     if form not in FORMATS or (form == "parquet" and parts[0].suffix.lower() == ".gz"):
         raise DataError(f"{name}: {engine} reads .parquet, .csv and .csv.gz only; convert it, or take --engine memory")
-    source = Source(name, tuple(parts), form)
-    look = _parquet_source if form == "parquet" else _csv_source
-    return look(source, list(map(composed, wanted)), dialect, spill)
+
+    def choose(names: list[str]) -> list[str]:
+        chosen(names, wanted, in_row_1=form == "csv")
+        named = list(map(composed, filter(None, names)))
+        for each in filter(None, needed):
+            if composed(each) not in named:
+                raise wanting(composed(each), named, sure=True)
+        return wanted if without is None else [each for each in named if each not in set(map(composed, without))]
+
+    source, folder = Source(name, tuple(parts), form), spill / "parts"
+    folder.mkdir()
+    if form == "parquet":
+        return _parquet_source(source, choose, folder)
+    return _csv_source(source, choose, dialect, na, folder, progress)
 
 
 def _parts(path: Path, name: str) -> list[Path]:
@@ -138,79 +160,94 @@ def _parts(path: Path, name: str) -> list[Path]:
     return found
 
 
-def _parquet_source(source: Source, wanted: list[str], dialect: Dialect, spill: Path) -> Source:
+def _parquet_source(source: Source, choose: _Choose, folder: Path) -> Source:
+    """The parts linked under plain names: engines take signs such as * and [ in a path for patterns."""
     import pyarrow as pa
     from pyarrow import parquet
 
     from kanon_lab.data.tables import NO_PARQUET
 
     first = None
-    for part in source.parts:
+    for number, part in enumerate(source.parts):
         with about(source.part_name(part)):
             with files.reading_errors(part), files.damaged(NO_PARQUET):
                 footer = parquet.read_metadata(part)
                 schema = footer.schema.to_arrow_schema()
-            written = chosen(schema.names, wanted, in_row_1=False)
-            _refuse_alike(schema.names)
+            columns = choose(schema.names)
+            written = chosen(schema.names, columns, in_row_1=False)
+            alike: dict[str, str] = {}
+            for name in schema.names:
+                if (other := alike.setdefault(name.casefold(), name)) != name:
+                    raise DataError(f"columns {other} and {name} are one to an engine; rename one of them")
             physical = {
                 footer.schema.column(i).name: footer.schema.column(i).physical_type for i in range(len(footer.schema))
             }
-            if old := [each for each in written if physical.get(each) == "INT96"]:
+            if old := [name for name in written if physical.get(name) == "INT96"]:
                 raise DataError(f"column {old[0]} has times of the old kind (INT96), which engines cut; write it again")
-            types = tuple(schema.field(each).type for each in written)
-            for each, kind in zip(wanted, types, strict=True):
+            types = tuple(schema.field(name).type for name in written)
+            for name, kind in zip(columns, types, strict=True):
                 if pa.types.is_nested(kind):
-                    raise DataError(f"column {each} holds lists or the like; keep one value a cell")
+                    raise DataError(f"column {name} holds lists or the like; keep one value a cell")
                 if pa.types.is_dictionary(kind) and kind.ordered:
-                    raise DataError(f"column {each} has categories in an order, which this engine loses")
+                    raise DataError(f"column {name} has categories in an order, which this engine loses")
             first = first or (tuple(written), types)
             if first != (tuple(written), types):
                 raise DataError("its columns are of another type or spelling than those of the first part; write alike")
+        (folder / f"part-{number:06}.parquet").symlink_to(part.absolute())
     named = tuple(map(composed, filter(None, schema.names)))
-    return _as_found(source, wanted, spill, written=first[0], types=first[1], named=named)
+    return replace(source, columns=tuple(columns), written=first[0], types=first[1], named=named)
 
 
-def _csv_source(source: Source, wanted: list[str], dialect: Dialect, spill: Path) -> Source:
-    from kanon_lab.data.delimited import read_head
-
-    heads, parts, quoted, faulty = [], [], False, None
-    for number, part in enumerate(source.parts):
-        with about(source.part_name(part)):
-            head = read_head(first_lines(part), dialect)
-            written = chosen(head.names, wanted, in_row_1=True)
-            positions = tuple(head.names.index(each) for each in written)
-            heads.append((positions, len(head.names), head.dialect.separator, head.dialect.encoding))
-            if len(head.names) == 1:
-                raise DataError("has one column, of which engines take blank lines for records; take --engine memory")
-            if heads[-1][:3] != heads[0][:3]:
-                raise DataError("its columns or separator are others than those of the first part; write all alike")
-            if head.dialect.encoding != "utf-8" or head.declared:
-                part = _in_utf_8(part, head.dialect.encoding, head.declared, spill / f"utf-8-{number:06}.csv")
-        parts.append(part)
-        with about(source.part_name(source.parts[number])):
-            fault, marks = _fault(part, head.dialect.separator, len(head.names))
-        quoted, faulty = quoted or marks, faulty or (fault and f"{source.part_name(source.parts[number])}: {fault}")
-    found = {
-        "dialect": head.dialect,
-        "quoted": quoted,
-        "faulty": faulty,
-        "positions": heads[0][0],
-        "width": heads[0][1],
-    }
-    named = tuple(map(composed, filter(None, head.names)))
-    return _as_found(source, wanted, spill, parts=parts, written=tuple(wanted), named=named, **found)
-
-
-def _as_found(
-    source: Source, wanted: list[str], spill: Path, *, parts: list[Path] | None = None, **found: Any
+def _csv_source(
+    source: Source, choose: _Choose, dialect: Dialect, na: Sequence[str], folder: Path, progress: bool
 ) -> Source:
-    """The source, its parts under plain names: engines take signs such as * and [ in a path for patterns."""
-    folder = spill / "parts"
-    folder.mkdir()
-    for number, part in enumerate(parts or source.parts):
-        ending = "".join(part.suffixes[-2:]) if part.suffix.lower() == ".gz" else part.suffix
-        (folder / f"part-{number:06}{ending.lower()}").symlink_to(part.absolute())
-    return replace(source, columns=tuple(wanted), **found)
+    """The parts converted by the reader of csv files, some records at a time."""
+    import pyarrow as pa
+    from pyarrow import parquet
+    from tqdm import tqdm
+
+    from kanon_lab.data.delimited import DelimitedReader, known_cells
+
+    first, done, size = None, 0, sum(part.stat().st_size for part in source.parts)
+    bar = tqdm(total=size, desc="reading", unit="B", unit_scale=True, disable=None if progress else True, leave=False)
+    with bar:
+        for number, part in enumerate(source.parts):
+            with about(source.part_name(part)), _opened(part) as (file, content):
+                reader = DelimitedReader(content, dialect)
+                columns = choose(reader.names)
+                names = chosen(reader.names, columns, in_row_1=True)
+                form = [*map(reader.names.index, names)], len(reader.names), reader.dialect.separator
+                first = first or form
+                if first != form:
+                    raise DataError("its columns or separator are others than those of the first part; write all alike")
+                schema = pa.schema([(f"c{at}", pa.string()) for at in range(len(names))])
+                with parquet.ParquetWriter(folder / f"part-{number:06}.parquet", schema) as writer:
+                    for table, _ in reader.tables(form[0]):
+                        cells = [known_cells(column, na) for column in table.columns]
+                        writer.write_table(pa.table(cells, schema=schema))
+                        bar.update(done + file.tell() - bar.n)
+                done += file.tell()
+    named = tuple(map(composed, filter(None, reader.names)))
+    how = {"written": tuple(schema.names), "types": tuple(schema.types), "dialect": reader.dialect}
+    return replace(source, columns=tuple(columns), named=named, **how)
+
+
+@contextmanager
+def _opened(part: Path) -> Iterator[tuple[BinaryIO, BinaryIO]]:
+    """A file, and its content, unpacked where its name ends in .gz."""
+    import pyarrow as pa
+
+    files.check_file(part)
+    packed = part.suffix.lower() == ".gz"
+    with files.reading_errors(part), part.open("rb") as file:
+        try:
+            yield file, pa.CompressedInputStream(pa.PythonFile(file), "gzip") if packed else file
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+                raise StorageError("no space left in the folder of --spill; free some, or name another") from None
+            if packed:
+                raise DataError("is cut short or damaged; make or download it again") from None
+            raise
 
 
 def first_part(path: str | Path) -> Path:
@@ -221,79 +258,12 @@ def first_part(path: str | Path) -> Path:
 
 def first_lines(part: Path) -> bytes:
     """The first whole lines of a csv file."""
-    import pyarrow as pa
-
-    files.check_file(part)
-    with files.reading_errors(part), part.open("rb") as file:
-        if part.suffix.lower() == ".gz":
-            try:
-                with pa.CompressedInputStream(pa.PythonFile(file), "gzip") as stream:
-                    content = stream.read(_HEAD)
-            except OSError:
-                raise DataError("is cut short or damaged; make or download it again") from None
-        else:
-            content = file.read(_HEAD)
+    with _opened(part) as (_, file):
+        content = file.read(_HEAD)
     if len(content) < _HEAD:
         return content
     line = b"\n\0" if content.startswith(codecs.BOM_UTF16_LE) else b"\n"
     return content[: content.rfind(line) + len(line)]
-
-
-def _refuse_alike(names: list[str]) -> None:
-    """Refuse names that differ in case only, which engines take for one."""
-    first: dict[str, str] = {}
-    for name in names:
-        if first.setdefault(name.casefold(), name) != name:
-            raise DataError(f"columns {first[name.casefold()]} and {name} are one to an engine; rename one of them")
-
-
-def _fault(part: Path, separator: str, width: int) -> tuple[str | None, bool]:
-    """What an engine would pass over in a csv file in UTF-8, if anything; and whether it has quotation marks."""
-    import pyarrow as pa
-
-    sign, gap = re.escape(separator).encode(), b"[ ]" if separator == "\t" else rb"[ \t]"
-    beside = re.compile(rb'[%b\n]%b+"|"%b+[%b\r\n]' % (sign, gap, gap, sign))
-    marks = lines = signs = 0
-    blank, end = False, b"\n"
-    with files.reading_errors(part), part.open("rb") as file:
-        stream = pa.CompressedInputStream(pa.PythonFile(file), "gzip") if part.suffix.lower() == ".gz" else file
-        for block in iter(lambda: stream.read(_HEAD), b""):
-            if b"\0" in block:
-                return "zero bytes: wrong encoding, or damaged; save the file as UTF-8", marks > 0
-            marks += block.count(b'"')
-            lines += block.count(b"\n")
-            signs += block.count(separator.encode())
-            blank = blank or (marks > 0 and beside.search(end + block) is not None)
-            end = block[-64:]
-    if marks % 2:
-        return "a quotation mark is never closed; close it", True
-    if blank:
-        return "blanks stand beside a quotation mark; take them out, or take --engine memory", True
-    if not marks and signs > (lines + (not end.endswith(b"\n"))) * (width - 1):
-        return "a row has more cells than the header; mend it", False
-    return None, marks > 0
-
-
-def _in_utf_8(part: Path, encoding: str, declared: bool, copy: Path) -> Path:
-    """A copy of a csv file in UTF-8, without a line that declares its separator."""
-    import gzip
-
-    opened = gzip.open if part.suffix.lower() == ".gz" else open
-    with files.reading_errors(part), opened(part, "rb") as file, files.storage_errors(copy), copy.open("wb") as target:
-        decode, row = codecs.getincrementaldecoder(encoding)(), 1
-        while block := file.read(_HEAD):
-            try:
-                text = decode.decode(block)
-            except UnicodeError:
-                raise DataError(f"row {row} or after: wrong encoding: not {encoding}; save the file as UTF-8") from None
-            row += text.count("\n")
-            target.write(text.removeprefix("\ufeff").encode())
-    if declared:
-        with copy.open("rb") as file, copy.with_suffix(".rest").open("wb") as target:
-            file.readline()
-            shutil.copyfileobj(file, target)
-        copy.with_suffix(".rest").replace(copy)
-    return copy
 
 
 @contextmanager

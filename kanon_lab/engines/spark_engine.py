@@ -36,7 +36,6 @@ class Spark:
         self._own = SparkSession.getActiveSession() is None
         settings = {
             "spark.driver.maxResultSize": "0",
-            "spark.sql.csv.parser.columnPruning.enabled": "false",  # else a row of too many cells would pass
             "spark.sql.session.timeZone": "UTC",
         }
         if "PYSPARK_GATEWAY_PORT" not in os.environ:  # begun here, not by spark-submit, whose settings hold
@@ -62,40 +61,15 @@ class Spark:
 
     def open(self, source: Source) -> None:
         """Make the chosen columns the view ``source``, under the names c0, c1 ..."""
-        with self._told():
-            frame = self._frame(source)
-            frame.createOrReplaceTempView("source")
-
-    def _frame(self, source: Source):
-        if not source.parts:
-            read = self._session.read
-            frame = self._session.table(source.name) if not source.form else getattr(read, source.form)(source.name)
-            return self._chosen(frame, source.written)
-        folder = f"file://{self._spill / 'parts'}"
-        if source.form == "parquet":
-            return self._chosen(self._session.read.parquet(folder), source.written)
-        names = [f"f{i}" for i in range(source.width)]
-        frame = self._session.read.csv(
-            folder,
-            schema=", ".join(f"{name} STRING" for name in names),
-            sep=source.dialect.separator,
-            quote='"',
-            escape='"',
-            header=True,
-            enforceSchema=True,
-            mode="FAILFAST",
-            multiLine=source.quoted,
-            maxCharsPerColumn=-1,
-            emptyValue="",
-            nullValue="",
-        )
-        chosen = [frame[f"f{position}"].alias(f"c{i}") for i, position in enumerate(source.positions)]
-        return frame.select(*chosen).persist(_on_disk())
-
-    def _chosen(self, frame, names: tuple[str, ...]):
         from pyspark.sql.functions import col
 
-        return frame.select(*[col("`" + name.replace("`", "``") + "`").alias(f"c{i}") for i, name in enumerate(names)])
+        columns = [col("`" + name.replace("`", "``") + "`").alias(f"c{i}") for i, name in enumerate(source.written)]
+        with self._told():
+            if source.parts:
+                frame = self._session.read.parquet(f"file://{self._spill / 'parts'}")
+            else:
+                frame = self._session.read.parquet(source.name) if source.form else self._session.table(source.name)
+            frame.select(*columns).createOrReplaceTempView("source")
 
     def put(self, name: str, table: pa.Table) -> None:
         """Make a small table known."""
@@ -145,12 +119,6 @@ def _quiet(spill: Path) -> Path:
     return path
 
 
-def _on_disk():
-    from pyspark import StorageLevel
-
-    return StorageLevel.DISK_ONLY
-
-
 @contextmanager
 def _errors(kind: type[Exception]) -> Iterator[None]:
     """Turn what Spark says into an error of ours; its own texts may quote cells."""
@@ -160,8 +128,6 @@ def _errors(kind: type[Exception]) -> Iterator[None]:
         yield
     except (kind, Py4JError, ConnectionError, EOFError) as error:
         text = str(error)
-        if "MALFORMED" in text or "Malformed" in text:
-            raise DataError("cannot be split into rows and cells by spark; mend the row or the file") from None
         if "OutOfMemoryError" in text:
             raise SizeError("spark needs more memory for it; allow more (--memory)") from None
         if "No space left" in text:

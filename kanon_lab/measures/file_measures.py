@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ import pandas as pd
 from kanon_lab.arguments import as_share, check_choice, check_positive
 from kanon_lab.classes import ClassTable, class_table
 from kanon_lab.errors import OptionError, shortened
+from kanon_lab.measures.registry import above, measures
 from kanon_lab.measures.risk import (
     individual_risk,
     records_above,
@@ -91,6 +93,24 @@ def file_risk(table: ClassTable, *, estimator: str = "benedetti-franconi") -> Fi
     )
 
 
+@dataclass(frozen=True)
+class ClassRisks:
+    """The classes of a file, and what several measures of them share: what the registry's measures are functions of."""
+
+    table: ClassTable
+    estimator: str
+
+    @cached_property
+    def risk(self) -> FileRisk:
+        """See `file_risk`."""
+        return file_risk(self.table, estimator=self.estimator)
+
+    @cached_property
+    def with_household_size(self) -> dict[str, int] | None:
+        """See `kanon_lab.measures.with_household_size`; None without a household."""
+        return None if self.table.spec.household is None else with_household_size(self.table)
+
+
 _ATTACKERS = {
     "prosecutor": "knows that the target is in the file: 1/f_k",
     "journalist": "picks any record of the file and looks for its person in the population: 1/F_k, mean over records",
@@ -138,7 +158,7 @@ def attacker_risks(table: ClassTable, *, threshold: float = 0.2, estimator: str 
         "prosecutor": 1 / table.f_k,
         "journalist": individual_risk(table.f_k, table.F_k, estimator=estimator),
     }
-    rows = {}
+    rows: dict[str, tuple[Any, ...]] = {}
     for attacker, of_class in risks.items():
         above = records_above(of_class, threshold=threshold, records=table.records)
         mean = float((of_class * table.records).sum()) / table.n
@@ -169,6 +189,7 @@ class Measures:
     violations, records_above : for each k the number of records with f_k below it, for each threshold that of records
         with a risk above it
     with_household_size : see `kanon_lab.measures.with_household_size`; None without a household
+    values : by name, the measures of the registry that are one number; None where one is not defined
     diversity : by sensitive variable
     notes : what a reader of the numbers should know
     """
@@ -178,6 +199,7 @@ class Measures:
     risk: FileRisk
     records_above: dict[float, int]
     with_household_size: dict[str, int] | None
+    values: dict[str, float | None]
     diversity: dict[str, Diversity]
     notes: tuple[str, ...]
 
@@ -192,27 +214,19 @@ class Measures:
         Keys of ``violations`` and ``records_above`` are text. ``own_class`` takes a missing key for a value of its own;
         it is None unless keys are missing under ``wildcard``. An infinite measure of diversity is None.
         """
-        spec, table, risk = self.table.spec, self.table, self.risk
+        spec = self.table.spec
         return {
-            "n": table.n,
+            "n": self.table.n,
             "keys": list(spec.key_variables),
             "weight": spec.weight,
             "household": spec.household,
             "missing": spec.missing,
-            "classes": table.n_classes,
-            "k_achieved": table.k_achieved,
-            "sample_uniques": table.sample_uniques,
+            "estimator": self.risk.estimator,
+            **self.values,
             "violations": {str(k): records for k, records in self.violations.items()},
             "own_class": self._own_class(),
-            "estimator": risk.estimator,
-            "global_risk": risk.global_risk,
-            "expected_reidentifications": risk.expected_reidentifications,
             "records_above": {str(threshold): records for threshold, records in self.records_above.items()},
-            "household_risk": risk.household_risk,
-            "expected_household_reidentifications": risk.expected_household_reidentifications,
-            "expected_persons_in_reidentified_households": risk.expected_persons_in_reidentified_households,
             "with_household_size": self.with_household_size,
-            "sum_population_frequency": risk.sum_population_frequency,
             "diversity": {name: _diversity_of_file(each) for name, each in self.diversity.items()},
             "notes": list(self.notes),
         }
@@ -264,25 +278,24 @@ def measure(
     (1, {2: 2, 3: 4, 5: 4}, 0.1044)
     """
     _check_options(k, thresholds, recursive_c, distance)
-    spec, bands = as_spec(spec) if isinstance(data, pd.DataFrame) else data.spec, bands or {}
+    spec, bands = as_spec(spec or ()) if isinstance(data, pd.DataFrame) else data.spec, bands or {}
     if strange := [name for name in bands if name not in spec.sensitive_variables]:
         raise OptionError(f"bands are given for {shortened(str(strange[0]))}, which is no sensitive variable")
     table = class_table(data, spec) if isinstance(data, pd.DataFrame) else data
     violations = table.violations(k)
-    risk = file_risk(table, estimator=estimator)
-    above = {
-        float(each): records_above(risk.of_class, threshold=each, records=table.records).records for each in thresholds
-    }
-    counted = None if table.spec.household is None else with_household_size(table)
+    classes = ClassRisks(table, estimator)
+    levels = {float(level): above(classes, level) for level in thresholds}
+    counted = classes.with_household_size
+    values = {row.name: row.of(classes) for row in measures(shown="file", taken_from="classes") if row.is_plain}
     by_variable = {
         name: diversity(table, name, recursive_c=recursive_c, distance=distance, bands=bands.get(name))
         for name in spec.sensitive_variables
     }
-    notes = [UNWEIGHTED] if table.spec.weight is None else []
+    notes: list[str] = [UNWEIGHTED] if table.spec.weight is None else []
     notes += _size_notes(table, counted)
     for each in by_variable.values():
         notes += _notes_on_diversity(each, table, bands)
-    return Measures(table, violations, risk, above, counted, by_variable, tuple(notes))
+    return Measures(table, violations, classes.risk, levels, counted, values, by_variable, tuple(notes))
 
 
 def _check_options(k: object, thresholds: object, recursive_c: object, distance: object) -> None:

@@ -6,6 +6,7 @@ import numbers
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -200,11 +201,12 @@ def table_distances(
     """
     names, weight = names_of(variables, "variables", at_least_one=", such as [sex, age]"), Design(weight).weight
     refuse_empty(original, released)
+    several: Any = ways
     try:
-        ways = list(ways)
+        sizes_asked = list(several)
     except TypeError:
-        ways = [ways]
-    if min((check_k(each, "ways") for each in ways), default=len(names) + 1) > len(names):
+        sizes_asked = [several]
+    if min((check_k(way, "ways") for way in sizes_asked), default=len(names) + 1) > len(names):
         raise OptionError(f"ways must name 1 to {len(names)}, the number of variables; there is no table of more")
     given = with_absent(released, original, names)
     found = [both_coded(original, given, name) for name in names]
@@ -216,7 +218,7 @@ def table_distances(
         for of_file, weights in zip(of_files, weights_of_both(original, released, weight))
     )
     rows = []
-    for way in ways:
+    for way in sizes_asked:
         for columns in combinations(range(len(names)), way):
             sizes = [radices[j] for j in columns]
             cell_of, cells = grouped(*pack([codes[:, j] for j in columns], sizes))
@@ -225,8 +227,8 @@ def table_distances(
             row = tuple(names[j] for j in columns), len(cells), min(hellinger, 1.0), min(np.abs(p - q).sum() / 2, 1.0)
             v = [_cramers_v(*np.divmod(cells, sizes[1]), shares) if way == 2 else np.nan for shares in (p, q)]
             rows.append((*row, *v))
-    columns = ["variables", "cells", "hellinger", "total_variation", "cramers_v_before", "cramers_v_after"]
-    return pd.DataFrame(rows, columns=columns)
+    titles = ["variables", "cells", "hellinger", "total_variation", "cramers_v_before", "cramers_v_after"]
+    return pd.DataFrame(rows, columns=titles)
 
 
 def refuse_empty(original: pd.DataFrame, released: pd.DataFrame) -> None:
@@ -405,7 +407,7 @@ def _moments(
     both: Paired, sds: tuple[np.ndarray, np.ndarray], weights: tuple[np.ndarray, np.ndarray] | None
 ) -> dict[str, np.ndarray | float]:
     """Mean, weighted mean, standard deviation and median of each variable, in each file."""
-    found = []
+    found: list[dict[str, Any]] = []
     for i, values in enumerate((both.original, both.released)):
         frame, weighted = pd.DataFrame(values), np.nan
         if weights is not None:

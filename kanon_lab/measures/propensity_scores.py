@@ -208,7 +208,7 @@ def _quantities(
         try:
             numeric = (numeric,) if isinstance(numeric, str) else tuple(numeric)
         except TypeError:
-            numeric = (numeric,)
+            numeric = (str(numeric),)
         if strange := [name for name in numeric if name not in names]:
             raise OptionError(f"numeric names {shortened(str(strange[0]))}, which is not one of the variables")
     return tuple(name for name in names if name in numeric)

@@ -88,7 +88,7 @@ def interval_disclosure(
         inside = np.abs(both.original - both.released) <= half
     else:
         ranks = [_within_ranks(x, y, width) for x, y in zip(both.original.T, both.released.T)]
-        inside, half = np.column_stack([one for one, _ in ranks]), [steps for _, steps in ranks]
+        inside, half = np.column_stack([one for one, _ in ranks]), np.array([steps for _, steps in ranks])
     compared, number = known.sum(axis=1), inside.sum(axis=1)
     at_risk = (compared > 0) & (number == compared)
     some = max(int((compared > 0).sum()), 1)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,172 +13,21 @@ import pandas as pd
 from kanon_lab import rules
 from kanon_lab.arguments import check_choice
 from kanon_lab.classes import ClassTable, ValueCounts
-from kanon_lab.classes.table import counted
 from kanon_lab.columns import distinct, from_labels, grouped, refuse
 from kanon_lab.errors import OptionError
-
-#: Rounding moves a measure, such as the entropy of an even class, by far less than this share of it.
-LAST_DIGITS = 1e-12
-
-
-def distinct_l(counts: ValueCounts) -> np.ndarray:
-    """Number of distinct values, 1 or more (so called by Li, Li and Venkatasubramanian 2007)."""
-    return counts.by_class(np.diff(counts.start, append=len(counts.row)))
-
-
-def entropy_l(counts: ValueCounts) -> np.ndarray:
-    """Exponential of the Shannon entropy (natural logarithm): the l of Machanavajjhala et al. (2007).
-
-    From 1 to the number of distinct values, which it reaches where all are equally frequent. Not truncated.
-    """
-    l_values = np.exp(np.log(counts.known) - counts.sums(counts.count * np.log(counts.count)) / counts.known)
-    whole = np.rint(l_values)
-    # An even class of three has 3, not 2.9999999999999996, which a threshold of 3 would refuse.
-    l_values = np.where(np.abs(l_values - whole) < LAST_DIGITS * whole, whole, l_values)
-    return counts.by_class(l_values)
-
-
-def recursive_l(counts: ValueCounts, *, c: float) -> np.ndarray:
-    """Largest l for which a class is recursively (c, l)-diverse, c above 0: r_1 < c (r_l + ... + r_m).
-
-    r_1 >= r_2 >= ... >= r_m are the frequencies of the values of the class. From 0 (not even l = 1 holds, only possible
-    where c is at most 1) to m. Machanavajjhala et al. (2007) take 1-diversity for granted; here it is tested too.
-    """
-    if not 0 < c < np.inf:
-        raise OptionError(f"the c of recursive (c,l)-diversity must be a number above 0, not {c!r}")
-    if not len(counts.row):
-        return counts.by_class(np.zeros(0))
-    # Class and falling frequency in one number: sorting numbers is far quicker than sorting rows.
-    top = int(counts.count.max())
-    r = top - np.sort(counts.row * (top + 1) + (top - counts.count)) % (top + 1)
-    before = np.cumsum(r) - r
-    tail = counts.known[counts.row] - (before - before[counts.start][counts.row])
-    holds = r[counts.start][counts.row] < c * tail
-    # The tails fall with l, so the l that hold are 1, 2, ... up to the largest.
-    return counts.by_class(counts.sums(holds.astype(np.int64)))
-
-
-def largest_share(counts: ValueCounts, *, position: int | None = None) -> np.ndarray:
-    """Largest share of any value, or of the one at a position: the alpha of (alpha, k)-anonymity (Wong et al. 2006)."""
-    p = counts.p if position is None else np.where(counts.value == position, counts.p, 0.0)
-    return counts.by_class(counts.largest(p))
-
-
-def delta_disclosure(counts: ValueCounts) -> np.ndarray:
-    """Largest |ln(p/q)| over all values of the file, p the share in the class and q in the file.
-
-    Infinite where a value is lacking. The class is delta-disclosure private for every delta **above** it (Brickell and
-    Shmatikov 2008).
-    """
-    delta = counts.largest(np.abs(np.log(counts.p / counts.q)))
-    lacking = np.diff(counts.start, append=len(counts.row)) < np.count_nonzero(counts.overall)
-    return counts.by_class(np.where(lacking, np.inf, delta))
-
-
-def beta_likeness(counts: ValueCounts) -> np.ndarray:
-    """Largest relative gain (p - q)/q of any value: the smallest beta of basic beta-likeness (Cao and Karras 2012)."""
-    return counts.by_class(counts.largest(_gains(counts)))
-
-
-def enhanced_beta_likeness(counts: ValueCounts) -> np.ndarray:
-    """The smallest beta for which every gain (p - q)/q is at most min(beta, -ln q) (Cao and Karras 2012).
-
-    Infinite where a gain exceeds -ln q, which no beta mends.
-    """
-    gains = _gains(counts)
-    return counts.by_class(counts.largest(np.where(gains > -np.log(counts.q), np.inf, gains)))
-
-
-def _gains(counts: ValueCounts) -> np.ndarray:
-    """How much more frequent each count's value is in its class than in the file, relative to that; 0 at least."""
-    return np.maximum(counts.p / counts.q - 1, 0)
-
-
-class Hierarchy(Protocol):
-    """What the hierarchical distance needs of a hierarchy, such as `kanon_lab.methods.Hierarchy`."""
-
-    height: int
-    nested: bool
-
-    def recode(self, series: pd.Series, level: int) -> pd.Series: ...
-    def table(self, values: pd.Index) -> pd.DataFrame: ...
-
-
-#: Distance between two values, and what it says.
-DISTANCES = {
-    "equal": "any two values are as far apart as any others",
-    "ordered": "values are as far apart as their ranks",
-    "hierarchical": "values are as far apart as the level at which a hierarchy joins them",
-}
-
-
-def equal_distance(counts: ValueCounts) -> np.ndarray:
-    """Half the sum of absolute differences of shares between class and file, 0-1."""
-    # What the class has too much of is what it has too little of: values that it lacks need not be visited.
-    return counts.by_class(counts.sums(np.maximum(counts.p - counts.q, 0)))
-
-
-def ordered_distance(counts: ValueCounts) -> np.ndarray:
-    """Sum of absolute cumulative differences of shares, by one less than the number of values, 0-1.
-
-    Only values that occur in the file have a rank. Between two values of a class its cumulative share P stands still
-    while that of the file, Q, grows: the sum of |P - Q| from one to the other splits where Q passes P, and either part
-    comes from sums of Q made once. So the time does not grow with classes times values.
-    """
-    occurs = counts.overall > 0
-    m = np.count_nonzero(occurs)
-    if m < 2 or not len(counts.row):
-        return counts.by_class(np.zeros(len(counts.start)))
-    cumulated = np.cumsum(counts.overall[occurs])
-    Q = cumulated / cumulated[-1]
-    sums = np.concatenate([[0.0], np.cumsum(Q)])
-    total = np.cumsum(counts.count)
-    before = (total - counts.count)[counts.start]
-    P = (total - before[counts.row]) / counts.known[counts.row]
-    first = (np.cumsum(occurs) - 1)[counts.value]
-    last = np.append(first[1:], m)
-    last[counts.start[1:] - 1] = m
-    turn = np.clip(np.searchsorted(Q, P), first, last)
-    below = P * (turn - first) - (sums[turn] - sums[first])
-    above = (sums[last] - sums[turn]) - P * (last - turn)
-    distance = sums[first[counts.start]] + counts.sums(below + above)
-    return counts.by_class(np.clip(distance / (m - 1), 0, 1))
-
-
-def hierarchical_distance(counts: ValueCounts, hierarchy: Hierarchy) -> np.ndarray:
-    """Earth mover's distance where two values are as far apart as the lowest level that joins them, by the height, 0-1.
-
-    The hierarchy is nested, with one value at its top; a missing value that counts as a value joins the others there.
-    Every value lies at the same depth, so an edge between two levels is 1/(2 height) long, and the distance is the
-    mean, over the levels below the top, of the equal distances after recoding to that level: the sum of costs of the
-    paper in another order.
-    """
-    if not hierarchy.nested:
-        raise OptionError("the hierarchical distance needs a hierarchy whose levels nest; this one is declared not to")
-    levels = hierarchy.table(counts.values[counts.values.notna()])
-    if levels[hierarchy.height].nunique() > 1:
-        raise OptionError(
-            "the hierarchical distance needs one value at the top of the hierarchy; add a level that joins all values"
-        )
-    if hierarchy.height == 0:
-        return equal_distance(counts)
-    return sum(equal_distance(_at_level(counts, levels[level])) for level in range(hierarchy.height)) / hierarchy.height
-
-
-def _at_level(counts: ValueCounts, recoded: pd.Series) -> ValueCounts:
-    """Counts of the values that the hierarchy gives at one level; a missing one stays a value of its own."""
-    nodes, names = pd.factorize(recoded.to_numpy())
-    nodes = np.append(nodes, np.full(len(counts.values) - len(nodes), len(names)))
-    m = int(nodes.max()) + 1
-    class_, value, count = counted(counts.class_, nodes[counts.value], counts.n_classes, m, counts.count)
-    return replace(
-        counts,
-        values=pd.RangeIndex(m),
-        class_=class_,
-        value=value,
-        count=count,
-        overall=np.bincount(nodes, weights=counts.overall).astype(np.int64),
-    )
+from kanon_lab.measures.class_values import (
+    DISTANCES,
+    LAST_DIGITS,
+    ClassValues,
+    Hierarchy,
+    distinct_l,
+    equal_distance,
+    hierarchical_distance,
+    largest_share,
+    ordered_distance,
+)
+from kanon_lab.measures.registry import MEASURES as ROWS
+from kanon_lab.measures.registry import measures
 
 
 @dataclass(frozen=True)
@@ -216,22 +66,11 @@ class Bands:
         uncovered = np.isin(codes, [i for i, label in enumerate(labels) if label is None])
         text = any(isinstance(value, str) for value in values)
         refuse(uncovered, column.index, column.name, rules.TEXT_IN_BANDS if text else rule.uncovered)
-        return from_labels(labels, codes, column).astype(pd.CategoricalDtype(rule.names, ordered=True))
+        return from_labels(labels, codes, column).astype(pd.CategoricalDtype(list(rule.names), ordered=True))
 
 
 #: Measure -> whether more of it protects better; the file has the least of such a measure, and the most of the others.
-MEASURES = {
-    "distinct": True,
-    "entropy": True,
-    "recursive": True,
-    "alpha": False,
-    "t_closeness": False,
-    "delta_disclosure": False,
-    "beta_likeness": False,
-    "enhanced_beta_likeness": False,
-}
-
-_WHOLE_MEASURES = ("distinct", "recursive")
+MEASURES = {row.name: row.least for row in measures(taken_from="values")}
 
 
 @dataclass(frozen=True)
@@ -364,26 +203,19 @@ def diversity(
         column = bands.cut(column)
     counts = _counts_in_order(table, column)
     counts, alike = _distributions(counts)
-    if distance == "hierarchical":
+    if hierarchy is not None:
         first_rows = column.drop_duplicates()
         for level in range(1, hierarchy.height + 1):
             hierarchy.recode(first_rows, level)  # where it lacks a value, this names the first row that has it
-        t_closeness = hierarchical_distance(counts, hierarchy)
+        between: Callable[[ValueCounts], np.ndarray] = partial(hierarchical_distance, hierarchy=hierarchy)
     else:
-        t_closeness = (ordered_distance if distance == "ordered" else equal_distance)(counts)
-    measured = {
-        "distinct": distinct_l(counts),
-        "entropy": entropy_l(counts),
-        "recursive": recursive_l(counts, c=recursive_c),
-        "alpha": largest_share(counts),
-        "t_closeness": t_closeness,
-        "delta_disclosure": delta_disclosure(counts),
-        "beta_likeness": beta_likeness(counts),
-        "enhanced_beta_likeness": enhanced_beta_likeness(counts),
-    }
-    file = {each: _worst(each, numbers) for each, numbers in measured.items()}
-    for each in _WHOLE_MEASURES:
-        measured[each] = pd.array(measured[each], dtype="Int64")
+        between = ordered_distance if distance == "ordered" else equal_distance
+    values, rows = ClassValues(counts, recursive_c, between), measures(taken_from="values")
+    measured: dict[str, Any] = {row.name: row.of(values) for row in rows}
+    file = {name: _worst(name, numbers) for name, numbers in measured.items()}
+    for row in rows:
+        if row.unit == "values":
+            measured[row.name] = pd.array(measured[row.name], dtype="Int64")
     found = {each: numbers.take(alike) for each, numbers in measured.items()}
     known = np.append(counts.known, 0)[alike]
     classes = pd.DataFrame({"records": table.records, "known": known, **found}, copy=False)
@@ -404,7 +236,9 @@ def p_sensitivity(table: ClassTable, variables: Iterable[str] | str | None = Non
     PSensitivity(k_achieved=2, p_achieved=1, by_variable={'illness': 1})
     """
     variables = (variables,) if isinstance(variables, str) else variables or table.spec.sensitive_variables
-    by_variable = {name: _worst("distinct", distinct_l(table.sensitive_counts(name))) for name in variables}
+    by_variable: dict[str, Any] = {
+        name: _worst("distinct", distinct_l(table.sensitive_counts(name))) for name in variables
+    }
     if not by_variable:
         raise OptionError("no sensitive variable: name at least one")
     return PSensitivity(table.k_achieved, min(by_variable.values()), by_variable)
@@ -430,7 +264,8 @@ def alpha_k(table: ClassTable, variable: str | pd.Series, *, value: object = Non
         if not len(found):
             raise OptionError(f"no record has the value {value!r} in the sensitive variable; check how it is written")
         position = int(found[0])
-    return AlphaK(table.k_achieved, _worst("alpha", largest_share(counts, position=position)))
+    alpha: Any = _worst("alpha", largest_share(counts, position=position))
+    return AlphaK(table.k_achieved, alpha)
 
 
 def _counts_in_order(table: ClassTable, column: pd.Series) -> ValueCounts:
@@ -498,4 +333,4 @@ def _worst(measure: str, numbers: np.ndarray) -> float | None:
     if not len(numbers):
         return None
     worst = numbers.min() if MEASURES[measure] else numbers.max()
-    return int(worst) if measure in _WHOLE_MEASURES else float(worst)
+    return int(worst) if ROWS[measure].unit == "values" else float(worst)

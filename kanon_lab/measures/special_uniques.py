@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from math import comb, prod
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -69,7 +70,7 @@ class _SearchForUniques:
     def below(self, node: _Node, bar) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
         for key in range(node.lowest):
             subset = node.subset | 1 << key
-            before = [self.alone.get(subset ^ 1 << other) for other in _keys(subset)]
+            before: list[Any] = [self.alone.get(subset ^ 1 << other) for other in _keys(subset)]
             if any(bits is None for bits in before):
                 bar.update(self._subsets_from(subset, key))
                 continue

@@ -59,7 +59,7 @@ def text_of(value: object) -> str:
     return composed(as_text(value))
 
 
-def _rates(rates: object) -> dict[str, tuple[str, ...] | None]:
+def _rates(rates: Any) -> dict[str, tuple[str, ...] | None]:
     if not isinstance(rates, Mapping):
         return dict.fromkeys(names_of(rates, "rates"))
     names_of(list(rates), "rates")

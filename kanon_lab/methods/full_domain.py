@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from math import floor
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,7 @@ from kanon_lab.errors import DataError, OptionError, about, shortened
 from kanon_lab.measures.information_loss import indistinct_pairs, mean_size
 from kanon_lab.methods.hierarchy import Hierarchy
 from kanon_lab.methods.lattice import LevelSpace, Node, NodeClasses, Requirement, check_k_of_file
-from kanon_lab.roles import KeySpec
+from kanon_lab.roles import KeySpec, column_names
 
 
 def generalise(frame: pd.DataFrame, hierarchies: Mapping[str, Hierarchy], levels: Mapping[str, int]) -> pd.DataFrame:
@@ -69,7 +70,7 @@ def generalise_records(
     if not levels_of_records.index.equals(frame.index):
         raise OptionError("levels_of_records must have the index of the frame, in its order")
     recoded = {}
-    for name in levels_of_records:
+    for name in levels_of_records.columns:
         hierarchy = _of(hierarchies, name)
         series = one_column(frame, name)
         with about("levels_of_records"):
@@ -124,7 +125,8 @@ def suppress_records(frame: pd.DataFrame, rows: Sequence | np.ndarray | pd.Serie
     kept = frame.loc[~gone].copy()
     for i, dtype in enumerate(kept.dtypes):
         if isinstance(dtype, pd.CategoricalDtype):
-            kept.isetitem(i, kept.iloc[:, i].cat.remove_unused_categories())
+            column: Any = kept.iloc[:, i].cat.remove_unused_categories()
+            kept.isetitem(i, column)
     return kept
 
 
@@ -336,7 +338,7 @@ def lattice_search(
     required = Requirement(k_required, l_required, l_kind, recursive_c, t_required, distance, distance_hierarchy)
     spec = spec or KeySpec(tuple(hierarchies))
     if sensitive is not None:
-        spec = replace(spec, sensitive_variables=sensitive)
+        spec = replace(spec, sensitive_variables=column_names(sensitive, "sensitive_variables"))
     check_names(spec, _NODE_COLUMNS)
     if required.needs_values and not spec.sensitive_variables:
         raise OptionError("l-diversity and t-closeness need a sensitive variable: name one")
@@ -348,14 +350,15 @@ def lattice_search(
     nodes = node_table(space, required, allowed=allowed, weights=level_weights)
     nodes["loss"] = nodes[loss]
     best = _best(nodes, required, space.table.n, spec.key_variables)
-    node = tuple(int(level) for level in nodes.loc[best, list(spec.key_variables)])
+    chosen: Any = nodes.loc[best]
+    node = tuple(int(chosen[name]) for name in spec.key_variables)
     classes, class_of_record = space.at(node)
     kept, _ = required.kept(classes, space.patterns(node, classes))
     gone = ~kept[class_of_record]
     levels = dict(zip(spec.key_variables, node))
     recoded = {name: levels[name] for name in hierarchies}
     protected = generalise(suppress_records(frame, gone), hierarchies, recoded)
-    return LatticeResult(levels, node, float(nodes.loc[best, "loss"]), loss, nodes, protected, frame.index[gone])
+    return LatticeResult(levels, node, float(chosen["loss"]), loss, nodes, protected, frame.index[gone])
 
 
 def _best(nodes: pd.DataFrame, required: Requirement, n: int, names: Sequence[str]) -> int:
@@ -363,7 +366,7 @@ def _best(nodes: pd.DataFrame, required: Requirement, n: int, names: Sequence[st
     satisfied = nodes[nodes["satisfied"]]
     if not satisfied.empty:
         return satisfied.sort_values(["loss", "suppressed", "weighted_level"], kind="stable").index[0]
-    fewest = nodes.loc[nodes["suppressed"].astype(float).idxmin()]
+    fewest = nodes.iloc[int(nodes["suppressed"].astype(float).argmin())]
     share, limit = percent(fewest["suppressed"] / n), np.ceil(1000 * fewest["suppressed"] / n) / 1000
     asked = f"k_required {required.k_required}" + (" with the diversity asked for" if required.needs_values else "")
     at = ", ".join(f"{shortened(str(name))} {int(fewest[name])}" for name in names)

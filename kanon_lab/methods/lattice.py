@@ -16,7 +16,7 @@ from kanon_lab.classes.compatible import compatible_counts, compatible_sums
 from kanon_lab.columns import grouped, pack
 from kanon_lab.errors import DataError, OptionError, shortened
 from kanon_lab.measures import DISTANCES
-from kanon_lab.measures.sensitive_values import (
+from kanon_lab.measures.class_values import (
     distinct_l,
     entropy_l,
     equal_distance,
@@ -44,7 +44,7 @@ class NodeClasses:
             # Sorted classes stay sorted, so those that merge are neighbours.
             starts = (codes[:, 1:] != codes[:, :-1]).any(axis=0)
             first = np.concatenate([[0], np.flatnonzero(starts) + 1])
-            group = np.concatenate([[0], np.cumsum(starts)]) if self.values else None
+            group = np.concatenate([[0], np.cumsum(starts)]) if self.values else first
             records = np.add.reduceat(self.records, first)
             return NodeClasses(codes[:, first], records, tuple(_merged(v, group, len(first)) for v in self.values))
         return replace(self, codes=codes).merged(sizes)[0]
@@ -123,7 +123,7 @@ class Requirement:
         return (distinct_l if self.l_kind == "distinct" else entropy_l)(counts)
 
     def _t(self, counts: ValueCounts) -> np.ndarray:
-        if self.distance == "hierarchical":
+        if self.distance == "hierarchical" and self.distance_hierarchy is not None:
             return hierarchical_distance(counts, self.distance_hierarchy)
         return (equal_distance if self.distance == "equal" else ordered_distance)(counts)
 

@@ -275,8 +275,8 @@ def _protected(
     for name, each in zip(spec.key_variables, dimensions):
         labels = [each.label(each.codes[part]) for part in parts]
         known = [label for label in dict.fromkeys(labels) if label is not None]
-        number = {label: i for i, label in enumerate(known)} | {None: -1}
-        codes = np.array([number[label] for label in labels])[part_of_record]
+        place: dict[str | None, int] = {label: i for i, label in enumerate(known)} | {None: -1}
+        codes = np.array([place[label] for label in labels])[part_of_record]
         protected[name] = from_labels(known, codes, frame[name])
     table = class_table(protected, spec)
     classes, squares = table.classes[[*spec.key_variables, "records"]], int((table.records**2).sum())

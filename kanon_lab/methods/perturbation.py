@@ -203,8 +203,8 @@ class Quantities:
             cells = np.full(len(self.frame), np.nan)
             cells[self.rows] = column
             nullable = not isinstance(self.frame[name].dtype, np.dtype)
-            cells = pd.array(cells, dtype="Float64") if nullable else cells
-            columns[name] = pd.Series(cells, index=self.frame.index, name=name)
+            held = pd.array(cells, dtype="Float64") if nullable else cells
+            columns[name] = pd.Series(held, index=self.frame.index, name=name)
         return with_columns(self.frame, columns)
 
 

@@ -215,11 +215,15 @@ def pram(
         expected, fixed = (1 - stay).sum() / len(frame), int((stay == 1).sum())
         changes.append((name, expected, moved.mean(), stay.min(), stay.mean(), stay.max(), fixed))
     columns = ["variable", "expected", "changed", "stay_least", "stay_mean", "stay_most", "fixed"]
-    changes = pd.DataFrame(changes, columns=columns)
-    details = {"transitions": transitions, "stratum": stratum, "changes": changes, "weight": weight}
-    cells = pd.DataFrame(cells, columns=["variable", "cells", "share"])
+    details = {
+        "transitions": transitions,
+        "stratum": stratum,
+        "changes": pd.DataFrame(changes, columns=columns),
+        "weight": weight,
+    }
+    moves = pd.DataFrame(cells, columns=["variable", "cells", "share"])
     method = "invariant" if invariant else "plain"
-    return Perturbed(reordered(frame, orders), method, names, strata, seed, cells, KEEPS["pram"][method], details)
+    return Perturbed(reordered(frame, orders), method, names, strata, seed, moves, KEEPS["pram"][method], details)
 
 
 def transition_rules(names: tuple[str, ...], transition: object, keep: object) -> dict[str, _Rule]:
@@ -319,7 +323,8 @@ def _law(
         edges.append((_cumulated(matrix) + np.arange(cells.start, cells.stop)[:, None]).ravel())
         targets.append(np.tile(to, len(codes)))
         stay.append(matrix[np.arange(len(codes)), own])
-    found = _Law(known, cell, *map(np.concatenate, (edges, targets, stay)), matrices)
+    parts = np.concatenate(edges), np.concatenate(targets), np.concatenate(stay)
+    found = _Law(known, cell, *parts, matrices)
     if found.stay.min() == 1:
         raise DataError(
             f"column {shortened(column.name)}: no record could change; choose another probability to stay, "

@@ -5,10 +5,10 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import pandas as pd
-from pydantic import Field
+from pydantic import SkipValidation, StrictBool, StrictStr
 
 from kanon_lab.columns import as_text, check_number, distinct, one_column, with_columns
 from kanon_lab.errors import OptionError, shortened
@@ -23,7 +23,7 @@ from kanon_lab.methods.recoding import (
     top_code,
 )
 from kanon_lab.rules import UNITS, recode_dates
-from kanon_lab.settings import COLUMNS, TEXT, TRUTH, Settings, checked, one_of, read
+from kanon_lab.settings import COLUMNS, CheckedBy, Settings, chosen_from, read, setting
 
 # Settings of which there is one entry a level.
 _LISTS = {"masks": "[5, 2, 0]", "bands": "[[0, 15, 65, null]]", "widths": "[5, 10]", "dates": "[month, year]"}
@@ -49,25 +49,45 @@ class HierarchySettings(Settings):
     }
     such_as = "settings, such as {masks: [5, 2]}"
 
-    masks: checked(list[int], _levels) = None
-    width: checked(int) = None
-    mask: checked(str) = "*"
-    bands: checked(list[list[float | None]], _levels) = None
-    widths: checked(list[float], _levels) = None
-    start: checked(float) = Field(None, alias="from")
-    to: checked(float) = None
-    mapping: checked(dict[str, Any]) = None
-    dates: checked(list[str], _levels) = None
-    file: TEXT = None
-    closed: checked(str) = "left"
-    whole: TRUTH = None
-    labels: checked(list[list[str]]) = None
-    date_format: checked(str) = "%Y-%m-%d"
-    header: TRUTH = True
-    numbers: TRUTH = False
-    nested: TRUTH = True
-    top: checked(str) = None
-    level_names: checked(list[str], _levels) = ()
+    masks: Annotated[list[int], CheckedBy(_levels)] | None = setting(
+        None, "characters kept at each level; the first is the full length, level `0`", "[5, 2, 0]"
+    )
+    width: SkipValidation[int | None] = setting(None, "the full length, where numbers lost their leading zeros", "5")
+    mask: SkipValidation[str] = setting("*", "the character in place of those not kept", "x")
+    bands: Annotated[list[list[float | None]], CheckedBy(_levels)] | None = setting(
+        None, "edges, one list a level", "[[0, 15, 65, null], [0, null]]"
+    )
+    widths: Annotated[list[float], CheckedBy(_levels)] | None = setting(
+        None, "bands of equal width, one a level", "[5, 10]"
+    )
+    start: SkipValidation[float | None] = setting(None, "where they begin; required", "0", unless="-", alias="from")
+    to: SkipValidation[float | None] = setting(None, "where they end; required", "120", unless="-")
+    mapping: SkipValidation[dict[str, Any] | None] = setting(
+        None, "for each value its label, or the list of its labels at each level", "{man: any, woman: any}"
+    )
+    dates: Annotated[list[str], CheckedBy(_levels)] | None = setting(
+        None, "units out of `month`, `quarter`, `year`, `decade`, one a level", "[month, year]"
+    )
+    file: StrictStr | None = setting(
+        None, "a csv file beside the recipe: a row for each value, and a column for each level", "education.csv"
+    )
+    closed: SkipValidation[str] = setting("left", "the edge that belongs to a band", "right")
+    whole: StrictBool | None = setting(
+        None, "labels as of whole numbers (`40-49`) or not (`[40, 50)`); else by what the edges are", "true"
+    )
+    labels: SkipValidation[list[list[str]] | None] = setting(
+        None, "own labels, one list a level", "[[child, adult, old], [any]]"
+    )
+    date_format: SkipValidation[str] = setting("%Y-%m-%d", "how the file writes dates", '"%d/%m/%Y"')
+    header: StrictBool = setting(True, "whether its first row holds the names of the levels", "false")
+    numbers: StrictBool = setting(False, "whether its values are numbers; else text", "true")
+    nested: StrictBool = setting(True, "whether each level must be made of whole groups of the one below", "false")
+    top: SkipValidation[str | None] = setting(
+        None, 'label of one more level, at which all are alike; with `dates` it is `"*"` unless given', '"*"'
+    )
+    level_names: Annotated[list[str], CheckedBy(_levels)] = setting(
+        [], "a name for each level, level `0` included", "[as it is, coarse]"
+    )
 
     def check(self) -> None:
         if self.file is None:
@@ -116,7 +136,7 @@ def _widths(widths: Sequence[float], **options: Any) -> Hierarchy:
     return Hierarchy.from_intervals([equal_edges(width, low, high) for width in widths], **options)
 
 
-_MAKERS = {
+_MAKERS: dict[str, Callable[..., Hierarchy]] = {
     "masks": Hierarchy.from_masks,
     "bands": Hierarchy.from_intervals,
     "widths": _widths,
@@ -162,22 +182,39 @@ class Recode(Recoding):
     }
     such_as = "settings, such as {variable: age, width: 10}"
 
-    variable: COLUMNS
-    bands: checked(list[float | None]) = None
-    width: checked(float) = None
-    start: checked(float) = 0
-    stop: checked(float) = None
-    closed: checked(str) = "left"
-    whole: TRUTH = None
-    labels: checked(list[str] | dict[str, str]) = None
-    outside: checked(str | dict[str, str]) = "raise"
-    groups: checked(dict[str, Any]) = None
-    others: checked(str) = "raise"
-    dates: one_of([*UNITS, "age"]) = None
-    reference: checked(str | datetime.date) = None
-    date_format: checked(str) = "%Y-%m-%d"
-    hierarchy: HierarchySettings = None
-    level: checked(int) = None
+    variable: COLUMNS = setting(..., "the column, or several that are recoded alike", "[income]")
+    bands: SkipValidation[list[float | None] | None] = setting(
+        None, "edges, rising; `null` at either end leaves it open", "[0, 15, 65, null]"
+    )
+    width: SkipValidation[float | None] = setting(None, "bands of one width instead", "10")
+    start: SkipValidation[float] = setting(0, "where the bands of one width begin", "0")
+    stop: SkipValidation[float | None] = setting(None, "where they end; else as far as the values reach", "120")
+    closed: SkipValidation[str] = setting("left", "the edge that belongs to a band", "right")
+    whole: StrictBool | None = setting(
+        None, "labels as of whole numbers (`40-49`) or not (`[40, 50)`); else by what the values and edges are", "false"
+    )
+    labels: SkipValidation[list[str] | dict[str, str] | None] = setting(
+        None,
+        "a list: own labels, one a band; or a mapping such as `{1: North, 2: South}`: what the new codes are "
+        "called in a file of SPSS or Stata",
+        "[child, adult, old]",
+    )
+    outside: SkipValidation[str | dict[str, str]] = setting(
+        "raise", "what lies outside: refused, a label, or labels `below` and `above`", '{above: "75+"}'
+    )
+    groups: SkipValidation[dict[str, Any] | None] = setting(
+        None, "new label, and the old value or values", "{studied: university}"
+    )
+    others: SkipValidation[str] = setting("raise", "values in no group: refused, kept, or a label for all", "keep")
+    dates: Annotated[str, chosen_from([*UNITS, "age"])] | None = setting(
+        None, "`month`, `quarter`, `year`, `decade` or `age`", "month"
+    )
+    reference: SkipValidation[str | datetime.date | None] = setting(
+        None, "the day of an age, and only of an age", "2011-11-01"
+    )
+    date_format: SkipValidation[str] = setting("%Y-%m-%d", "how the file writes dates", '"%d/%m/%Y"')
+    hierarchy: HierarchySettings | None = setting(None, "a ladder of levels, see the next table", "{masks: [5, 2]}")
+    level: SkipValidation[int | None] = setting(None, "the level to go to; required", "1", unless="-")
 
     @classmethod
     def misplaced(cls, name: str) -> str | None:
@@ -201,7 +238,7 @@ class Recode(Recoding):
 
     def _recoded(self, series: pd.Series) -> pd.Series:
         if self.hierarchy is not None:
-            return self.hierarchy.made(series.name).recode(series, self.level)
+            return self.hierarchy.made(str(series.name)).recode(series, self.level or 0)
         options = {name: value for name, value in self.options.items() if name != "labels" or self._codes is None}
         if self.dates is not None:
             return recode_dates(series, to=options.pop("dates"), **options)
@@ -214,7 +251,7 @@ class Recode(Recoding):
         return None if bands else self.labels
 
     def _check_level(self) -> None:
-        made = None if self.hierarchy.file is not None else self.hierarchy.made(self.variable[0])
+        made = None if self.hierarchy is None or self.hierarchy.file else self.hierarchy.made(self.variable[0])
         if self.level is None:
             to = "" if made is None else f", from 1 to {made.height}"
             raise OptionError(f"level is not given; say which one{to}")
@@ -250,9 +287,11 @@ def _as_codes(found: pd.Series) -> pd.Series:
 
 
 class Tail(Recoding):
-    variable: COLUMNS
-    label: TEXT = None
-    value: checked(float | str) = None
+    variable: COLUMNS = setting(..., "the column, or several", "income")
+    label: StrictStr | None = setting(None, "a text for the coded values; the column becomes text", '"85+"')
+    value: SkipValidation[float | str | None] = setting(
+        None, "a number for them, or `mean`; without `label` and `value` they become the limit", "mean"
+    )
 
     def check(self) -> None:
         limit = self.options.get("above", self.options.get("below"))
@@ -266,23 +305,25 @@ class TopCode(Tail):
     """The highest values become alike."""
 
     function = top_code
-    above: checked(float | str)
+    above: SkipValidation[float | str] = setting(..., "the highest value that stays", "6000")
 
 
 class BottomCode(Tail):
     """The lowest values become alike."""
 
     function = bottom_code
-    below: checked(float | str)
+    below: SkipValidation[float | str] = setting(..., "the lowest value that stays", "500")
 
 
 class Round(Recoding):
     """Numbers are rounded."""
 
     function = round_values
-    variable: COLUMNS
-    base: checked(float, check_number)
-    half: one_of(HALVES) = "even"
+    variable: COLUMNS = setting(..., "the column, or several", "[income]")
+    base: Annotated[float, CheckedBy(check_number)] = setting(..., "rounded to multiples of this", "100")
+    half: Annotated[str, chosen_from(HALVES)] = setting(
+        "even", "where a number half-way goes: to the `even` multiple, or `up`, away from zero", "up"
+    )
 
 
 #: By its name, the settings of each step that recodes.

@@ -8,6 +8,7 @@ import numbers
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -167,13 +168,14 @@ def cut_bands(
     if bands is not None and (start is not None or stop is not None):
         raise OptionError("start and stop go with width; bands have their own edges")
     held = quantity(series)
+    edges: list[Any]
     if width is not None:
         if stop is None and labels is not None:
             raise OptionError("labels need stop: say where the bands end")
         start = 0 if start is None else start
         edges = _reaching(held.numbers, width, start, closed) if stop is None else equal_edges(width, start, stop)
     elif isinstance(bands, Collection) and not isinstance(bands, (str, Mapping)):
-        edges = bands
+        edges = list(bands)
     else:
         raise OptionError(f"bands must be a list of edges, such as [0, 15, 65, null], not {shortened(repr(bands))}")
     if whole is None and (np.floor(held.numbers) != held.numbers).any():
@@ -319,7 +321,7 @@ def _floats(values: np.ndarray, step: Decimal, half: str) -> np.ndarray:
     """Multiples as the floats next to them: by float arithmetic where it cannot err, the others in decimal."""
     over, under = step.as_integer_ratio()
     # Half-way between two multiples lies a number of few digits: units over a power of 10.
-    power = 10 ** max(1, 1 - step.as_tuple().exponent)
+    power = 10 ** max(1, 1 - int(step.as_tuple().exponent))
     units = over * power // (2 * under)
     with np.errstate(over="ignore"):
         lower = np.floor(values * float(under) / float(over))
@@ -404,7 +406,7 @@ def bottom_code(
     return _coded(series, below, label, value, top=False)
 
 
-def _coded(series: pd.Series, limit: object, label: str | None, value: float | str | None, *, top: bool) -> pd.Series:
+def _coded(series: pd.Series, limit: Any, label: str | None, value: Any, *, top: bool) -> pd.Series:
     if label is not None and value is not None:
         raise OptionError("give label (text) or value (a number), not both")
     if label is not None and not (isinstance(label, str) and label):
@@ -434,7 +436,7 @@ def _ranked(series: pd.Series) -> bool:
     return not (pd.api.types.is_numeric_dtype(categories.dtype) and categories.is_monotonic_increasing)
 
 
-def _with_value(held: Quantity, coded: np.ndarray, value: object, *, whole: bool) -> pd.Series:
+def _with_value(held: Quantity, coded: np.ndarray, value: Any, *, whole: bool) -> pd.Series:
     if held.values.dtype == object:
         new = held.values.copy()
         new[coded] = [like(as_decimal(value), each) for each in new[coded]]
@@ -455,7 +457,7 @@ def _mean(held: Quantity, coded: np.ndarray) -> float:
     return math.ldexp(float(np.mean(np.ldexp(numbers, -64))), 64) if len(numbers) else 0.0
 
 
-def _coded_categories(series: pd.Series, limit: object, new: object, name: str) -> pd.Series:
+def _coded_categories(series: pd.Series, limit: Any, new: Any, name: str) -> pd.Series:
     old = list(series.cat.categories)
     if limit not in old:
         raise OptionError(f"{name} must be one of the ordered categories, not {shortened(repr(limit))}")
@@ -469,5 +471,5 @@ def _coded_categories(series: pd.Series, limit: object, new: object, name: str) 
     order = kept if new in kept else [*kept, new] if top else [new, *kept]
     places = np.array([order.index(each if each in kept else new) for each in old], dtype=int)
     codes = series.cat.codes.to_numpy()
-    coded = pd.Categorical.from_codes(np.where(codes < 0, -1, places[codes]), categories=order, ordered=True)
+    coded = pd.Categorical.from_codes(np.where(codes < 0, -1, places[codes]), categories=pd.Index(order), ordered=True)
     return pd.Series(coded, index=series.index, name=series.name)

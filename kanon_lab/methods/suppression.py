@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations as subsets
 from math import comb
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -293,8 +294,8 @@ def local_suppression(
     of_record = gone[group]
     protected, cells = without_cells(frame, dict(zip(spec.key_variables, of_record.T, strict=True)), spec, counts)
     claims = claims_of(known, codes[group, :-1], stratum, wanted, spec.key_variables, counts)
-    touched = (records_in(rows, counts) for rows in (violating[group], of_record.any(axis=1)))
-    return Suppression(protected, cells, *touched, claims)
+    below, touched = (records_in(rows, counts) for rows in (violating[group], of_record.any(axis=1)))
+    return Suppression(protected, cells, below, touched, claims)
 
 
 def importance_ranks(importance: Mapping[str, int] | None, spec: KeySpec) -> list[int]:
@@ -333,7 +334,7 @@ def key_combinations(combinations: Sequence[Mapping] | None, spec: KeySpec, k_re
             found.append((sorted({keys.index(name) for name in names}), k))
             continue
         size = each["size"]
-        if isinstance(size, bool) or not isinstance(size, Integral) or not 1 <= size <= len(keys):
+        if isinstance(size, bool) or not isinstance(size, Integral) or not 1 <= int(size) <= len(keys):
             raise OptionError(f"combinations: size must be a whole number from 1 to {len(keys)}, the number of keys")
         if len(found) + comb(len(keys), int(size)) > _MOST_COMBINATIONS:
             raise OptionError(f"combinations: more than {_MOST_COMBINATIONS:,} sets of keys; ask for fewer")
@@ -452,7 +453,7 @@ def _risk_claims(
     true = table_of_rows(original, replace(spec, missing="category"), counts)
     codes = true.codes.astype(np.int64)
     records = np.ones(len(released), dtype=np.int64) if counts is None else counts.records
-    weights = true.weight_of_record if counts is None else counts.weights and counts.weights.rounded
+    weights: Any = true.weight_of_record if counts is None else counts.weights and counts.weights.rounded
     shown = np.where(released[list(spec.key_variables)].notna(), codes[true.class_of_row], -1)
     f_k = compatible_records(codes, shown, records)
     F_k = f_k.astype(float) if spec.weight is None else compatible_records(codes, shown, weights)

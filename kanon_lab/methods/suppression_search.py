@@ -138,10 +138,11 @@ def _take_keys(
     while len(rows):
         counts[trial[:, tier] < 0] = -1
         enough = counts >= k
-        some, choice = enough.any(axis=1), enough.argmax(axis=1)
+        some: np.ndarray = np.asarray(enough.any(axis=1))
+        choice = enough.argmax(axis=1)
         if not some.any():
             best, choice = counts.max(axis=1), counts.argmax(axis=1)
-            some = best == best.min()
+            some = np.asarray(best == best.min())
         lose, taken = rows[some], choice[some]
         own[some] = counts[some, taken]
         before = codes[lose]
@@ -207,8 +208,8 @@ def _give_back(
             kept, meets = (compatible_records(each[back], then[short], ones) for each in (codes, then))
             keep = (kept == meets) & (left[back] >= k)
             back = back[keep] if not keep.all() else back[:0]
-    known = codes[:, column] >= 0
-    counts[known] = of_then[known]
+    settled = codes[:, column] >= 0
+    counts[settled] = of_then[settled]
 
 
 # Sets of keys that are tried before all keys are suppressed at once; up to 12 keys that is every set.
@@ -240,7 +241,7 @@ def _suppressed_as_category(
         left = left[~done]
     for row in left:
         if equal_records(codes[[row]], codes, records)[0] < k:
-            _join(codes, records, k, tiers, row)
+            _join(codes, records, k, tiers, int(row))
     return codes
 
 
@@ -250,7 +251,8 @@ def _join(codes: np.ndarray, records: np.ndarray, k: int, tiers: Sequence[np.nda
     size = np.bincount(group, weights=records)
     patterns = codes[some]
     own = group[row]
-    best, joined = None, None
+    best: tuple | None = None
+    members, pattern = np.empty(0, dtype=np.intp), patterns[own]
     for keys in _sets_by_cost(tiers, _MOST_JOINS):
         like = patterns.copy()
         like[:, keys] = -1
@@ -268,8 +270,7 @@ def _join(codes: np.ndarray, records: np.ndarray, k: int, tiers: Sequence[np.nda
             chosen = np.ones(len(near), dtype=bool)
         cost = tuple(cells[:, chosen].sum(axis=1))
         if best is None or cost < best:
-            best, joined = cost, (near[chosen], like[own])
-    members, pattern = joined
+            best, members, pattern = cost, near[chosen], like[own]
     codes[np.isin(group, members)] = pattern
 
 

@@ -279,11 +279,10 @@ def shuffle(
 
 def _given(frame: pd.DataFrame, name: str, rows: np.ndarray) -> _Given:
     column = one_column(frame, name).iloc[rows]
-    position = _positions(column)
-    ordered = position is not None
-    position = position if ordered else coded(column).codes
+    ordered = _positions(column)
+    position = coded(column).codes if ordered is None else ordered
     refuse(position < 0, column.index, name, "a missing value in a variable that is given; fill it in")
-    return _Given(name, position, ordered)
+    return _Given(name, position, ordered is not None)
 
 
 def _scores(values: np.ndarray) -> np.ndarray:

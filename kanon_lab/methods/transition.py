@@ -10,6 +10,7 @@ shares and the matrix that was used.
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -68,11 +69,11 @@ def stay_probabilities(labels: Sequence[str], keep: float | Mapping[Hashable, fl
     return np.array([as_share(of[label], f"keep: category {shortened(label)!r}") for label in labels])
 
 
-def check_transition(transition: object, *, name: str = "transition") -> pd.DataFrame:
+def check_transition(transition: Any, *, name: str = "transition") -> pd.DataFrame:
     """A given matrix as a DataFrame, its probabilities as they are."""
     if isinstance(transition, pd.DataFrame):
         cells = transition.to_numpy().tolist()
-        rows = {label: dict(zip(transition.columns, row)) for label, row in zip(transition.index, cells)}
+        rows: Any = {label: dict(zip(transition.columns, row)) for label, row in zip(transition.index, cells)}
         if len(rows) < len(transition) or not transition.columns.is_unique:
             raise OptionError(f"{name}: a category is named twice; give each one row and one column")
         if transition.shape[0] != transition.shape[1]:
@@ -271,7 +272,7 @@ def two_stages(matrix: np.ndarray, shares: np.ndarray) -> np.ndarray:
     return np.minimum(matrix @ back, 1)
 
 
-def _category_texts(categories: Iterable[Hashable], name: str) -> list[str]:
+def _category_texts(categories: Iterable[Any], name: str) -> list[str]:
     """Categories as texts; an `OptionError` where one is missing or stands twice."""
     if isinstance(categories, str) or not isinstance(categories, Iterable):
         raise OptionError(f"{name} must be a list of categories, not {shortened(repr(categories))}")
@@ -325,6 +326,6 @@ def _inverse(matrix: pd.DataFrame) -> np.ndarray:
     return np.linalg.inv(law)
 
 
-def framed(matrix: np.ndarray, labels: Sequence[str]) -> pd.DataFrame:
+def framed(matrix: np.ndarray, labels: Any) -> pd.DataFrame:
     """A matrix under the names of its categories."""
     return pd.DataFrame(matrix, index=pd.Index(labels, dtype="str"), columns=pd.Index(labels, dtype="str"))

@@ -1,11 +1,5 @@
 """Finding, checking and running notebooks, and reading back what they record."""
 
-from kanon_lab.loading import exports
+import lazy_loader
 
-__getattr__, __dir__, __all__ = exports(
-    __name__,
-    {
-        "recording": "NotebookError find_notebooks record recorded",
-        "running": "check_parameters is_own of_failed_run run_notebook",
-    },
-)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

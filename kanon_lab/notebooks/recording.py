@@ -54,7 +54,7 @@ def read_notebook(path: str | Path) -> Any:
     return notebook
 
 
-def has_json_form(value: Any, **options: bool) -> bool:
+def has_json_form(value: Any, **options: Any) -> bool:
     """Whether a notebook, a JSON file in UTF-8 (which has no half of a surrogate pair), can hold a value."""
     try:
         json.dumps(value, ensure_ascii=False, **options).encode()
@@ -102,10 +102,10 @@ def record(name: str, value: Any, text: Any = None, *, caption: str | None = Non
         print(f"{name}: {value}")
         _display(name, kind, stored, {"text/html": value.html()}, hidden=True)
     elif kind == "frame":
-        shown = value if text is None else text
+        frame: Any = value if text is None else text
         label = f"Table: {name.removesuffix('-table').replace('-', ' ')}"
-        table = scrolling_table(shown, label, caption=caption)
-        _display(name, kind, stored, {"text/html": table, "text/plain": shown.to_string(index=False)})
+        table = scrolling_table(frame, label, caption=caption)
+        _display(name, kind, stored, {"text/html": table, "text/plain": frame.to_string(index=False)})
     else:
         shown = repr(stored) if text is None else text
         print(f"{name} = {shown}")

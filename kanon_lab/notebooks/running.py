@@ -88,7 +88,10 @@ def parameters_of(path: Path) -> dict[str, Parameter]:
     for node in nodes:
         target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0]
         if isinstance(target, ast.Name):
-            words = lines[node.lineno - 1].partition("# ")[2] or lines[node.end_lineno - 1].partition("# ")[2]
+            words = (
+                lines[node.lineno - 1].partition("# ")[2]
+                or lines[(node.end_lineno or node.lineno) - 1].partition("# ")[2]
+            )
             marks = [line for line in lines[: node.lineno - 1] if line in (EMPTY, NEEDED)]
             found[target.id] = Parameter(_literal(node.value), words, marks[-1] if marks else "", _empty(node.value))
     return found
@@ -96,7 +99,7 @@ def parameters_of(path: Path) -> dict[str, Parameter]:
 
 def _literal(node: ast.expr | None) -> Any:
     try:
-        return ast.literal_eval(node)
+        return ast.literal_eval(node) if node else None
     except (ValueError, TypeError):
         return None
 
@@ -110,7 +113,7 @@ def _empty(node: ast.expr | None) -> Any:
 def _other_file(known: Mapping[str, Parameter], parameters: Mapping[str, Any]) -> str | None:
     """The parameter by which another file than the notebook's own is asked for, or None."""
     name = next((name for name in _FILES if name in known), None)
-    return name if name in parameters and parameters[name] != known[name].default else None
+    return name if name and name in parameters and parameters[name] != known[name].default else None
 
 
 def is_own(file: object) -> bool:
@@ -232,7 +235,7 @@ def _without_values(partial: Path, error: NotebookError, file: str, given: list[
     """Take what may quote the data out of a failed notebook; the error in one line that does not."""
     import nbformat
 
-    cause = error.__cause__
+    cause: Any = error.__cause__
     if not hasattr(cause, "ename"):  # no cell failed, but its process, or papermill
         line, message = str(error) if isinstance(cause, RuntimeError) else in_one_line(type(cause).__name__, ""), ""
     else:

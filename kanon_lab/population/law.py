@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -245,7 +246,8 @@ def _births(k_range: KRange) -> IntegerSet:
 
 def _complement(births: IntegerSet) -> IntegerSet:
     """The births a person can have that are not in the set: a person's own birth always counts, so from 1 on."""
-    gaps, start = [], 1
+    gaps: list[tuple[float, float]] = []
+    start: float = 1
     for first, last in births:
         if first > start:
             gaps.append((start, first - 1))
@@ -372,7 +374,7 @@ def _two_periods(m: np.ndarray, p: float, q: float, a: IntegerSet, b: IntegerSet
         rows = max(1, min(_BLOCK // width, int(similar)))
         block = order[position : position + rows]
         s = _sums(smallest, m[block[-1]], either, either, a, b)
-        split = sum(_split(s, p / (p + q), x, y) for x in a for y in b)
+        split: Any = sum(_split(s, p / (p + q), x, y) for x in a for y in b)
         useful = split > 0
         if useful.any():
             result[block] = binom.pmf(s[useful], m[block][:, None], either) @ split[useful]

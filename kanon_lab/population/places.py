@@ -425,8 +425,8 @@ def _simulate_once(
         if n_places > 1:
             key = key + places[start:stop][cell] * (last + 1)
         by_k += np.bincount(key, weights=k, minlength=by_k.size)
-    by_k = by_k.reshape(n_places, last + 1)
-    result = [by_k[:, r.k_from : None if r.k_to is None else r.k_to + 1].sum(axis=1) for r in ranges]
+    of_place = by_k.reshape(n_places, last + 1)
+    result = [of_place[:, r.k_from : None if r.k_to is None else r.k_to + 1].sum(axis=1) for r in ranges]
     return np.rint(np.column_stack(result)).astype(np.int64)
 
 

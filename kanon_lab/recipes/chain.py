@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import numbers
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import fields, replace
@@ -92,7 +91,9 @@ class Protection(Chain):
         with step_errors(position, name, levels=levels):
             settings, seed = self._with_seed(kind, settings, seed, position)
             before = self.state
-            check_columns(columns_of(name, settings), [each for each in before.working if each not in before.removed])
+            check_columns(
+                columns_of(name, settings), [name for name in before.working.columns if name not in before.removed]
+            )
             if kind.within_strata:
                 self._check_strata()
             apply = kind.apply or _household_level
@@ -119,7 +120,7 @@ class Protection(Chain):
         ``cells_changed``, ``cells_suppressed``, ``columns_removed`` and the measures as `Measured.row` names them.
         """
         names = ("name", "seed", "records_touched", "cells_changed", "cells_suppressed", "columns_removed")
-        done = [("as it came", None, 0, 0, 0, 0)]
+        done: list[tuple[Any, ...]] = [("as it came", None, 0, 0, 0, 0)]
         for step in self.steps:
             cells = sum(step.changed.values()), sum(step.suppressed.values()), len(step.removed)
             done.append((step.name, step.seed, step.records_touched, *cells))
@@ -127,7 +128,7 @@ class Protection(Chain):
         rows = [dict(zip(names, row)) | state.measured.row() for row, state in zip(done, states, strict=True)]
         table = pd.DataFrame(rows)
         table["seed"] = pd.array([row["seed"] for row in rows], dtype="Int64")  # no float holds all its digits
-        absent = [name for name in table if name.startswith("with_household_size_")]
+        absent = [name for name in table.columns if name.startswith("with_household_size_")]
         return table.astype(dict.fromkeys(absent, "Int64")).rename_axis("step")
 
     @property
@@ -213,12 +214,21 @@ class Protection(Chain):
         truth = self._truth(kind, settings, before, kept, applied.households)
         state = State(kept, removed, truth, self.measured(kept, removed, truth))
         gone = tuple(column for column in applied.removed if column not in before.removed)
-        cells = (
-            {column: n for column, n in each.items() if column not in removed}
-            for each in (done.changed, done.suppressed)
+        changed, suppressed = (
+            {column: n for column, n in cells.items() if column not in removed}
+            for cells in (done.changed, done.suppressed)
         )
         return Step(
-            name, settings, seed, int(done.touched.sum()), gone, *cells, state, applied.claims, applied.households
+            name,
+            settings,
+            seed,
+            int(done.touched.sum()),
+            gone,
+            changed,
+            suppressed,
+            state,
+            applied.claims,
+            applied.households,
         )
 
     def _truth(self, kind: Kind, settings: dict, before: State, after: pd.DataFrame, households: Chain | None) -> Truth:
@@ -230,7 +240,7 @@ class Protection(Chain):
         perturbed = frozenset(kind.perturbed(settings) if inner is None else inner.perturbed)
         quantities = perturbed if kind.as_quantities else frozenset(() if inner is None else inner.blurred)
         truth, rows = before.truth, self.original.index
-        if inner is not None:
+        if inner is not None and households is not None:
             codes, ids = distinct(before.working[self.spec.household].loc[rows])
             home = pd.Index(households.original[self.spec.household]).get_indexer(ids)[codes]
         values = dict(truth.values)
@@ -252,7 +262,6 @@ def protect(
     estimator: str = USUAL_ESTIMATOR,
     indicators: IndicatorSet | Mapping[str, Any] | None = None,
     seed: int = 0,
-    thresholds: Iterable[float] | None = None,
 ) -> Protection:
     """Begin the protection of a file: its direct identifiers are dropped, and it is measured.
 
@@ -265,7 +274,7 @@ def protect(
     k : iterable of int
         Count the records with f_k below these, from 1 on.
     risks : iterable of float
-        Count the records whose individual risk is above these, 0-1; `thresholds` is the old name.
+        Count the records whose individual risk is above these, 0-1.
     estimator : str
         Of the individual risk: one of `kanon_lab.measures.ESTIMATORS`.
     indicators : IndicatorSet or mapping, optional
@@ -288,9 +297,6 @@ def protect(
     [1.0, 0.75]
     """
     spec = as_spec(spec)
-    if thresholds is not None:
-        warnings.warn("thresholds of protect are now called risks", DeprecationWarning, stacklevel=2)
-        risks = thresholds
     labels: dict[str, Any] = {}
     if isinstance(frame, MicrodataFile):
         labels = {"given_labels": frame.labels, "given_variable_labels": frame.variable_labels}
@@ -329,7 +335,7 @@ def _several(values: object, name: str, such_as: str) -> list:
 
 
 def _whole(number: object, name: str, most: int) -> int:
-    if isinstance(number, bool) or not isinstance(number, numbers.Integral) or not 0 <= number <= most:
+    if isinstance(number, bool) or not isinstance(number, numbers.Integral) or not 0 <= int(number) <= most:
         raise OptionError(f"{name} must be a whole number from 0 to {most}, the steps there are, not {number!r}")
     return int(number)
 

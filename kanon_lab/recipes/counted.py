@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +17,10 @@ import pandas as pd
 
 from kanon_lab.classes.counts import Counts, records_in
 from kanon_lab.classes.sums import sums_by_group
-from kanon_lab.columns import Coded, coded, distinct_rows, grouped, pack, quantity
+from kanon_lab.columns import Coded, coded, distinct_rows, grouped, named_columns, pack, quantity
 from kanon_lab.errors import DataError, inside, shortened
 from kanon_lab.measures.file_measures import UNWEIGHTED
+from kanon_lab.measures.registry import LIMITS, measures
 from kanon_lab.methods.recode_settings import RECODINGS, recoded_column
 from kanon_lab.recipes.chain import Protection
 from kanon_lab.recipes.measured import Baseline, Measured, Truth, recoded_truth, same_values, without_variables
@@ -36,12 +37,11 @@ if TYPE_CHECKING:
     from kanon_lab.engines.release import Hidden, Records
 
 _ROW = re.compile(r"\brow [^\s:]+( \(and [\d,]+ more\))?")
-_UNKNOWN = {each.name: None for each in fields(Measured)}
-#: Measures that classes and values tell.
-MEASURED = frozenset(_UNKNOWN) - {
-    *("key_linkage", "numeric_linkage", "equal_cells", "granularity", "non_uniform_entropy", "table_distance", "il1s"),
-    *("eigenvalues", "correlations", "numeric_lost", "indicators"),
-}
+#: Measures that counts tell, by their names in JSON.
+MEASURED = frozenset(
+    ["estimator", "by_meaning", "distinct_values"]
+    + [row.part_of or row.name.split("_#")[0] for row in measures(shown="state", counted=True)]
+)
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,12 @@ class CountedProtection(Protection):
         return replace(super().released_spec, numeric_variables=())
 
     @property
+    def counts(self) -> Counts:
+        """How many records each row is."""
+        assert self.state.counts is not None
+        return self.state.counts
+
+    @property
     def came(self) -> State:
         """The file before any step, with its rows."""
         return replace(self.start, working=self.original, counts=self.first)
@@ -104,7 +110,7 @@ class CountedProtection(Protection):
     @property
     def n(self) -> int:
         """Records of the file."""
-        return int(self.state.counts.records.sum())
+        return int(self.counts.records.sum())
 
     @property
     def notes(self) -> tuple[Note, ...]:
@@ -132,7 +138,7 @@ class CountedProtection(Protection):
 
     def _became(self, name: str) -> tuple[int, int, int | None]:
         """Cells of a column that have another value than they came with, and none any more; its different values."""
-        if (cells := self.cells(name)) is None:
+        if (cells := self.cells(name)) is None or cells.records is None:
             return 0, 0, None
         first, now, times = cells.before, cells.after, cells.records
         known, shown = first.notna().to_numpy(), now.notna().to_numpy()
@@ -147,6 +153,7 @@ class CountedProtection(Protection):
             return Cells(self.values[name], self.now[name], self.times[name])
         row = slice(None) if self.row_of_first is None else self.row_of_first
         was, place = coded(self.original[name]), coded(self.state.working[name])
+        assert self.first is not None
         first, now, times = was.codes, place.codes[row], self.first.records
         homes = coded(self.original[self.spec.household]).codes if by_home else None
         if not by_home:
@@ -186,6 +193,7 @@ class CountedProtection(Protection):
 
     def write(self, out: str | Path, *, overwrite: bool = False, neutralise: bool = False) -> dict[str, int]:
         """Let the engine write the protected file; formulas of spreadsheets are not looked for."""
+        assert self.records is not None
         self.records.write(out, self.released_columns, self.shown(), self.hidden(), overwrite=overwrite)
         return {}
 
@@ -205,7 +213,7 @@ class CountedProtection(Protection):
 
     def _check_strata(self) -> None:
         for name in self.spec.strata:
-            if absent := records_in(self.state.working[name].isna().to_numpy(), self.state.counts):
+            if absent := records_in(self.state.working[name].isna().to_numpy(), self.counts):
                 raise DataError(f"column {shortened(name)}, a stratum, has no value in {absent:,} records; fill it in")
 
     def _recoded(self, name: str, settings: dict) -> CountedProtection:
@@ -219,7 +227,7 @@ class CountedProtection(Protection):
                 remarks.append(Note("one_band", variable=shortened(each), step=len(self.steps) + 1))
             other = became.notna().to_numpy() & ~same_values(was, became)
             gone = (was.notna() & became.isna()).to_numpy()
-            times = _times(state.working[each], was, state.counts) if each in self.lost else self.times[each]
+            times = _times(state.working[each], was, self.counts) if each in self.lost else self.times[each]
             pairs.append((len(self.steps) + 1, name, each, Cells(was, became, times)))
             if each not in state.working:
                 done.changed[each] = int(self.times[each][other].sum())
@@ -228,7 +236,7 @@ class CountedProtection(Protection):
                 continue
             columns[each], of_row = _in_rows(state.working[each], was, became)
             changed, lost = other[of_row] & (of_row >= 0), gone[of_row] & (of_row >= 0)
-            done.changed[each], done.suppressed[each] = (records_in(rows, state.counts) for rows in (changed, lost))
+            done.changed[each], done.suppressed[each] = (records_in(rows, self.counts) for rows in (changed, lost))
             touched |= changed | lost
             if each in truth:
                 truth[each] = (
@@ -237,12 +245,12 @@ class CountedProtection(Protection):
                     else recoded_truth(truth[each], state.working[each], columns[each], given.recoded)
                 )
         if done.touched == 0 and columns:
-            done.touched = records_in(touched, state.counts) if len(columns) == len(given.columns) else None
+            done.touched = records_in(touched, self.counts) if len(columns) == len(given.columns) else None
         working = state.working.assign(**columns)
         after = replace(self, now=now, remarks=tuple(remarks), pairs=tuple(pairs))
         if self.base is not None:
-            return after._with_step(name, settings, done, working, state.counts, truth=truth)
-        merged, row, counts = _merged(working, state.counts) if columns else (working, None, state.counts)
+            return after._with_step(name, settings, done, working, self.counts, truth=truth)
+        merged, row, counts = _merged(working, self.counts) if columns else (working, None, self.counts)
         if row is not None:
             after = replace(after, row_of_first=row if self.row_of_first is None else row[self.row_of_first])
         return after._with_step(name, settings, done, merged, counts, truth={key: merged[key] for key in truth})
@@ -268,19 +276,19 @@ class CountedProtection(Protection):
 
         method = local_suppression if name == "suppress" else suppress_above_risk
         state, given = self.state, read(kind_of(name).model, settings).fields_set
-        result = method(state.working, self.released_spec, **given, counts=state.counts)
+        result = method(state.working, self.released_spec, **given, counts=self.counts)
         done, lost, touched = _Done(self.released_columns), dict(self.lost), np.zeros(len(state.working), dtype=bool)
-        for each, column in state.working.items():
+        for each, column in named_columns(state.working):
             gone = column.notna().to_numpy() & result.frame[each].isna().to_numpy()
             if gone.any():
                 lost[each] = lost.get(each, False) | gone
                 touched |= gone
                 if each in done.suppressed:
-                    done.suppressed[each] = records_in(gone, state.counts)
-        done.touched = records_in(touched, state.counts)
+                    done.suppressed[each] = records_in(gone, self.counts)
+        done.touched = records_in(touched, self.counts)
         base = self.base or (state.working, self.now)
         after = replace(self, base=base, lost=lost)
-        after = after._with_step(name, settings, done, result.frame, state.counts, claims=result.claims)
+        after = after._with_step(name, settings, done, result.frame, self.counts, claims=result.claims)
         if not any(earlier.suppressed for earlier in self.steps):
             return after
         step = replace(after.steps[-1], claims=claims_since(after))
@@ -288,16 +296,17 @@ class CountedProtection(Protection):
 
     def _removed(self, name: str, settings: dict) -> CountedProtection:
         state = self.state
-        gone = kind_of(name).apply(state.working, self.released_spec, settings, seed=0).removed
+        apply: Any = kind_of(name).apply
+        gone = apply(state.working, self.released_spec, settings, seed=0).removed
         gone = [each for each in gone if each not in state.removed]
         done = _Done([each for each in self.released_columns if each not in gone])
         if {*gone} <= {*state.working}:
-            done.touched = records_in(state.working[gone].notna().any(axis=1).to_numpy(), state.counts)
+            done.touched = records_in(state.working[gone].notna().any(axis=1).to_numpy(), self.counts)
         elif self.spec.weight in gone:
             done.touched = self.n
         else:
             done.touched = None
-        return self._with_step(name, settings, done, state.working, state.counts, removed=tuple(gone))
+        return self._with_step(name, settings, done, state.working, self.counts, removed=tuple(gone))
 
     def _with_step(
         self,
@@ -316,7 +325,8 @@ class CountedProtection(Protection):
         values = last.truth.values if truth is None else truth
         measured = _measured(self, working, every, counts)
         state = State(working, every, Truth(values), measured, counts)
-        step = Step(name, settings, None, done.touched, removed, done.changed, done.suppressed, state, claims, None)
+        touched: Any = done.touched
+        step = Step(name, settings, None, touched, removed, done.changed, done.suppressed, state, claims, None)
         # Of earlier states the measures stay, and the rows go: there may be many.
         slim = replace(last, working=last.working.iloc[:0], truth=Truth({}), counts=None)
         if not self.steps:
@@ -385,15 +395,23 @@ def _merged(frame: pd.DataFrame, counts: Counts) -> tuple[pd.DataFrame, np.ndarr
     return frame.take(some).reset_index(drop=True), row, Counts(records, weights)
 
 
+class _CountedComparison:
+    """What of `kanon_lab.recipes.measured.Comparison` counts tell."""
+
+    def __init__(self, working: pd.DataFrame, removed: tuple[str, ...], spec: KeySpec, counts: Counts):
+        self.removed = removed
+        n, known = int(counts.records.sum()), dict.fromkeys(spec.key_variables, 0.0)
+        self.distinct_values = dict.fromkeys(spec.key_variables, 0)
+        for name in (name for name in spec.key_variables if name not in removed):
+            known[name] = records_in(working[name].notna().to_numpy(), counts) / n
+            self.distinct_values[name] = len(coded(working[name]).values)
+        self.known_cells = float(sum(known.values()) / len(known))
+
+
 def _measured(baseline: Baseline, working: pd.DataFrame, removed: tuple[str, ...], counts: Counts) -> Measured:
-    """The measures that need classes only; the others are None."""
+    """The measures that counts tell; the others are None."""
     spec = replace(without_variables(baseline.spec, removed), numeric_variables=())
-    names, every, n = spec.key_variables, baseline.spec.key_variables, int(counts.records.sum())
-    known = [records_in(working[name].notna().to_numpy(), counts) / n if name in names else 0.0 for name in every]
-    different = {name: len(coded(working[name]).values) if name in names else 0 for name in every}
-    found = baseline.of_classes(working, spec, removed, counts)
-    found |= {"known_cells": float(sum(known) / len(every)), "distinct_values": different}
-    return Measured(**{**_UNKNOWN, **found})
+    return baseline.measured_by(working, spec, _CountedComparison(working, removed, baseline.spec, counts), counts)
 
 
 def protect_counted(records: Records, plan: Plan, *, progress: bool = False) -> CountedProtection:
@@ -438,7 +456,7 @@ def not_counted(protection: CountedProtection, limits: Iterable[str] = ()) -> It
         "counted by an engine: links, losses, indicators and what other columns or members of a household tell are not "
         "measured; protect an extract in memory for them"
     )
-    if unknown := [name for name in limits if name in ("key_linkage", "exposed_by_columns")]:
+    if unknown := [name for name in limits if not LIMITS[name].counted]:
         yield not_known(unknown)
     if numbers := [str(n) for n, step in enumerate(protection.steps, 1) if step.records_touched is None]:
         yield f"records touched by step {', '.join(numbers)} are not counted"

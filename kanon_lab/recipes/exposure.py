@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 from math import log
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.special import gammaln
 
 from kanon_lab.classes import class_table
-from kanon_lab.columns import coded, distinct, distinct_rows, grouped
+from kanon_lab.columns import coded, distinct, distinct_rows, grouped, named_columns
 from kanon_lab.recipes.measured import met_by, same_values
 from kanon_lab.recipes.released import role_of
 from kanon_lab.recipes.state import Chain
@@ -99,7 +99,7 @@ def columns_as_keys(protection: Chain, k: int) -> pd.DataFrame:
     """
     k, keys, released = check_k(k, "k"), protection.released_spec.key_variables, protection.aligned
     rows = []
-    for name in [name for name in released if name not in keys]:
+    for name in [name for name in released.columns if name not in keys]:
         spec = KeySpec([*keys, name], missing="category")
         below = [class_table(frame, spec).violations([k])[k] for frame in (protection.original, released)]
         rows.append((name, role_of(name, protection), *below))
@@ -182,7 +182,7 @@ class _Search:
         spec, original, released = protection.spec, protection.original, protection.aligned
         self.keys, self.n, self.protection = spec.key_variables, len(original), protection
         self.home = None if spec.household is None else self._codes(original[spec.household])
-        self.columns = {name: self._codes(column) for name, column in released.items()}
+        self.columns = {name: self._codes(column) for name, column in named_columns(released)}
         self.true = {name: self._codes(original[name]) for name in self.keys}
         self.kept = {name: np.zeros(self.n, dtype=bool) for name in self.keys}
         self.kept |= {name: same_values(original[name], released[name]) for name in self.keys if name in released}
@@ -195,8 +195,8 @@ class _Search:
         """Of two columns, or two keys, only those where they miss much less than either of them does alone."""
         hidden = [name for name in self.keys if self.hidden([name]).any()]
         others = [name for name in self.columns if name not in self.keys]
-        single = [(name,) for name in others]
-        pairs = [pair for pair in combinations(self.columns, 2) if not {*pair} <= {*self.keys}]
+        single: list[tuple[str, ...]] = [(name,) for name in others]
+        pairs: list[tuple[str, ...]] = [pair for pair in combinations(self.columns, 2) if not {*pair} <= {*self.keys}]
         of_keys = [keys for size in (1, 2) for keys in combinations(self.keys, size) if {*keys} & {*hidden}]
         evidence = _EVIDENCE + log(max(len(single + pairs) * len(hidden) + len(of_keys) * len(others), 1))
         telling: set[tuple[str, str]] = set()
@@ -211,7 +211,7 @@ class _Search:
         targets = {key: self._in_parts(self.true[key]) for key in hidden}
         for columns in sets:
             keys = [key for key in hidden if key not in columns and not any((name, key) in found for name in columns)]
-            joint = self._by_order(self._joint([self.columns[name] for name in columns])) if keys else None
+            joint: Any = self._by_order(self._joint([self.columns[name] for name in columns])) if keys else None
             for key in keys:
                 true = targets[key]
                 told = predicted_by(joint, true, self.home, evidence=evidence)
@@ -338,7 +338,7 @@ def dependent_columns(protection: Chain) -> pd.DataFrame:
     spec, original = protection.spec, protection.original
     released = protection.aligned
     home = None if spec.household is None else distinct(original[spec.household])[0]
-    columns = {name: distinct(released[name])[0] for name in released if name != spec.household}
+    columns = {name: distinct(released[name])[0] for name in released.columns if name != spec.household}
     hidden = [spec.household] if spec.household is not None and spec.household not in released else []
     perturbed = [name for name in released if name in protection.state.truth.perturbed]
     rows = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from kanon_lab.errors import OptionError, inside, nearest, shortened
+from kanon_lab.measures.registry import measures
 from kanon_lab.recipes.chain import Recipe, as_recipe
-from kanon_lab.recipes.measured import Measured
 from kanon_lab.recipes.steps import STEPS
 from kanon_lab.recipes.tradeoff import is_measure
 from kanon_lab.recipes.yaml_file import beside
@@ -25,7 +25,7 @@ _PLACEHOLDER = re.compile(r"\$(\$*)([^\W\d]\w*)")
 _NAME = re.compile(r"[^\W\d]\w*")
 _LABEL = 60
 _ALONE = "the recipe"
-_RESERVED = {"label", "repeats", "error", "risk", "loss", *(each.name for each in fields(Measured))}
+_RESERVED = {"label", "repeats", "error", "risk", "loss", "estimator", *(row.name for row in measures(shown="state"))}
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,8 @@ def grid_candidates(
     choices = _choices(recipe.get("grid") if grid is None else grid)
     if (count := prod(map(len, choices.values()))) > MOST:
         raise OptionError(f"the grid makes {count:,} recipes; take values out until there are {MOST:,} or fewer")
-    candidates, used = [], set()
+    candidates: list[Candidate] = []
+    used: set[str] = set()
     for combination in product(*(values.items() for values in choices.values())):
         chosen = dict(zip(choices, combination))
         shown = {name: _shown(label, value) for name, (label, value) in chosen.items()}
@@ -99,13 +100,13 @@ def _labelled(values: Mapping[Any, Any]) -> dict[str, Any]:
     return found
 
 
-def _candidate(label: str, shown: dict[str, Any], settings: Mapping[str, Any], path: str | Path | None) -> Candidate:
+def _candidate(label: str, shown: dict[str, Any], settings: dict[str, Any], path: str | Path | None) -> Candidate:
     with inside("" if label == _ALONE else f"recipe {shortened(label, _LABEL)}"):
         settings = settings if path is None else beside(settings, path)
         return Candidate(label, shown, settings, as_recipe(settings, name=""))
 
 
-def _choices(grid: object) -> dict[str, dict[str, Any]]:
+def _choices(grid: Any) -> dict[str, dict[str, Any]]:
     """By placeholder the values by their names."""
     if not isinstance(grid if grid is not None else {}, Mapping):
         raise OptionError("grid must be names with lists of values, such as k: [3, 5]")
@@ -168,7 +169,7 @@ def _filled(value: Any, values: Mapping[str, Any], used: set[str]) -> Any:
 
 
 def _steps(steps: Iterable[Any], values: Mapping[str, Any], used: set[str]) -> list:
-    found = []
+    found: list[Any] = []
     for step in steps:
         filled = _filled(step, values, used)
         several = isinstance(step, str) and (filled is None or isinstance(filled, list))

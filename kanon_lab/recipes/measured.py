@@ -4,33 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from kanon_lab.classes import ClassTable
 from kanon_lab.classes.counts import Counts, table_of_rows
-from kanon_lab.columns import as_text, coded, distinct, distinct_rows, quantity
+from kanon_lab.columns import as_text, coded, distinct, distinct_rows, named_columns, quantity
 from kanon_lab.errors import DataError, KanonLabError
 from kanon_lab.measures import (
-    FileRisk,
     IndicatorSet,
-    average_class_size,
     compare_indicators,
-    discernibility,
-    file_risk,
     granularity,
     indicator_loss,
     indicators,
     non_uniform_entropy,
     quantity_loss,
     record_linkage,
-    records_above,
     table_distances,
-    with_household_size,
 )
+from kanon_lab.measures.file_measures import ClassRisks
+from kanon_lab.measures.registry import MEASURES, measures
 from kanon_lab.methods.suppression_search import compatible_records
 from kanon_lab.roles import KeySpec
 
@@ -84,7 +80,7 @@ def changes(before: pd.DataFrame, after: pd.DataFrame) -> Changes:
     if touched.any():
         after = after.loc[before.index]
     changed, suppressed = {}, {}
-    for name, column in before.items():
+    for name, column in named_columns(before):
         known = column.notna().to_numpy()
         other, gone = np.zeros((2, len(known)), dtype=bool)
         if name not in after:
@@ -135,8 +131,8 @@ def recoded_truth(true: pd.Series, before: pd.Series, after: pd.Series, rule: Ru
             # What the rule makes alike is shown alike: the mean of those beyond a limit is that of the released ones.
             as_shown = {each: became[text] for text, each in zip(was.texts, of_shown, strict=True) if text in became}
             values[unseen] = [as_shown.get(each, each) for each in made]
-    values = [became.get(text, value) for text, value in zip(known.texts, values, strict=True)]
-    cells = pd.Series([*values, None], dtype=object).array.take(known.codes)
+    released = [became.get(text, value) for text, value in zip(known.texts, values, strict=True)]
+    cells = pd.Series([*released, None], dtype=object).array.take(known.codes)
     return pd.Series(cells, index=true.index, name=true.name)
 
 
@@ -147,104 +143,233 @@ def met_by(true: np.ndarray, shown: np.ndarray) -> np.ndarray:
     return compatible_records(true[of_target], shown[some], np.bincount(group))[target]
 
 
-#: What `kanon_lab.measures.indicator_loss` gives.
-INDICATOR_LOSSES = ("compared", "lost", "overlap_all", "overlap_mean", "overlap_least", "covered")
 # Records that are linked by their quantities, at most; more are chosen at equal steps.
 _MOST_LINKED = 20_000
-
-_COUNTED = ("classes", "k_achieved", "sample_uniques")
-_UTILITY = (
-    *("equal_cells", "known_cells", "distinct_values", "granularity", "non_uniform_entropy", "discernibility"),
-    *("average_class_size", "table_distance", "il1s", "eigenvalues", "correlations", "numeric_lost", "indicators"),
-)
 
 
 @dataclass(frozen=True)
 class Measured:
-    """The measures of one state of a file; shares and risks are 0-1."""
+    """The measures of one state of a file; shares and risks are 0-1.
 
-    #: Classes, or patterns, under the policy of the spec for missing values; so are `k_achieved` and the risk.
-    classes: int
-    k_achieved: int
-    #: By what a missing key means, ``wildcard`` or ``category``, for each k the records with f_k below it.
-    violations: dict[str, dict[int, int]]
+    Attributes
+    ----------
+    values : by name, the measures of `kanon_lab.measures.registry` that are taken of a state; None where one is not
+        defined, or where counts do not tell it
+    estimator : of the individual risk
+    levels : those of families of measures: ``k``, ``risks`` and ``keys``
+    """
+
+    values: dict[str, Any]
     estimator: str
-    #: Mean and sum over records of the individual risk, by `estimator`.
-    global_risk: float
-    expected_reidentifications: float
-    #: Mean over records of their household's risk; its sum over households, and over records. None without households.
-    household_risk: float | None
-    expected_household_reidentifications: float | None
-    expected_persons_in_reidentified_households: float | None
-    #: For each threshold of individual risk the records above it.
-    above: dict[float, int]
-    #: By what a missing key means: ``expected_reidentifications`` and ``above``. A value that may be any other makes a
-    #: record look safer than a value of its own does. None for both where the weights of a class would add up to less
-    #: than its records.
-    by_meaning: dict[str, dict]
-    #: ``classes``, ``k_achieved`` and ``sample_uniques`` for an outsider who counts the members of each household
-    #: (`kanon_lab.measures.with_household_size`); None without households, or where their identifier is not released.
-    with_household_size: dict[str, int] | None
-    #: Expected share of records linked to their own released record by an outsider who knows all their true keys and
-    #: looks for the same; see `right_links`. Unlike k and the risks above it does not take a perturbed key for true. It
-    #: is no upper bound: who also knows how keys were perturbed finds more. None where a released key was perturbed as
-    #: a quantity and not recoded since: nobody looks for the same number then.
-    key_linkage: float | None
-    #: The same of one who knows the true quantities and looks for the nearest (`kanon_lab.measures.record_linkage`, by
-    #: standardised or Mahalanobis distance, whichever finds more), in up to 20,000 records at equal steps; None without
-    #: numeric variables, as the other measures of quantities.
-    numeric_linkage: float | None
-    #: Share of all key cells that are as in the original, and that have a value.
-    equal_cells: float
-    known_cells: float
-    #: By key variable, its different values; 0 for one that was removed.
-    distinct_values: dict[str, int]
-    #: Mean loss of the keys; one that is not released has lost everything. None where a released key is perturbed: then
-    #: nearly every value may stand for any, however seldom.
-    granularity: float | None
-    #: The same; None where one was perturbed as a quantity: with noise, hardly two records share a value.
-    non_uniform_entropy: float | None
-    discernibility: int
-    average_class_size: float
-    #: Mean Hellinger distance of the one- and two-way tables of released keys and sensitive variables that are no
-    #: quantities, from those that recoding alone would have left.
-    table_distance: float
-    #: See `kanon_lab.measures.quantity_loss`; of the numeric variables that are still numbers.
-    il1s: float | None
-    eigenvalues: float | None
-    correlations: float | None
-    #: Numeric variables that are not: removed, or recoded to bands.
-    numeric_lost: int | None
-    #: The survey's own indicators beside those of the file as it came: see `kanon_lab.measures.indicator_loss`.
-    indicators: dict | None
+    levels: dict[str, tuple]
+
+    def __getitem__(self, name: str) -> Any:
+        return self.values[name]
+
+    def family(self, name: str) -> dict[Any, Any]:
+        """The measures of a family by their levels."""
+        return {level: self.values[MEASURES[name].at(level).name] for level in self.levels[MEASURES[name].levels]}
+
+    @property
+    def k_achieved(self) -> int:
+        """The largest k for which the file is k-anonymous under the meaning of missing keys that it has."""
+        return self.values["k_achieved"]
+
+    @property
+    def violations(self) -> dict[str, dict[int, int]]:
+        """By what a missing key means, ``wildcard`` or ``category``, for each k the records with f_k below it."""
+        return {missing: self.family(f"violations_#_{missing}") for missing in ("wildcard", "category")}
+
+    @property
+    def above(self) -> dict[float, int]:
+        """For each level of individual risk the records above it."""
+        return self.family("above_#")
+
+    @property
+    def by_meaning(self) -> dict[str, dict]:
+        """By what a missing key means: ``expected_reidentifications`` and ``above``.
+
+        A value that may be any other makes a record look safer than a value of its own does. None for both where the
+        weights of a class would add up to less than its records.
+        """
+        found = {}
+        for missing in ("wildcard", "category"):
+            expected, above = self[f"expected_reidentifications_{missing}"], self.family(f"above_#_{missing}")
+            found[missing] = {
+                "expected_reidentifications": expected,
+                "above": None if expected is None else above,
+            }
+        return found
+
+    @property
+    def with_household_size(self) -> dict[str, int] | None:
+        """See `kanon_lab.measures.with_household_size`; None unless the identifier of the household is released."""
+        return self._whole("with_household_size")
+
+    @property
+    def distinct_values(self) -> dict[str, int]:
+        """By key variable its different values; 0 for one that was removed."""
+        return self.family("distinct_#")
+
+    @property
+    def indicators(self) -> dict | None:
+        """The survey's own indicators beside those of the file as it came: see `kanon_lab.measures.indicator_loss`."""
+        return self._whole("indicators")
+
+    def _whole(self, name: str) -> dict | None:
+        """The mapping of the measures that are part of it; None where they are not defined."""
+        parts = {row.name.removeprefix(f"{name}_"): self[row.name] for row in measures(shown="state", part_of=name)}
+        return None if all(value is None for value in parts.values()) else parts
 
     def to_dict(self) -> dict:
         """``violations``, ``risk`` and ``utility``, each a dict, as ``kanon-lab protect --json`` prints them."""
-        plain = {each.name: getattr(self, each.name) for each in fields(self)}
-        utility = {name: plain.pop(name) for name in _UTILITY}
-        return {"violations": plain.pop("violations"), "risk": plain, "utility": utility}
+        plain = [row for row in measures(shown="state") if row.is_plain]
+        losses = {row.name: self[row.name] for row in plain if row.kind == "loss"}
+        others = {row.name: self[row.name] for row in plain if row.kind != "loss"}
+        levels = {name: getattr(self, name) for name in ("above", "by_meaning", "with_household_size")}
+        return {
+            "violations": self.violations,
+            "risk": {"estimator": self.estimator, **others, **levels},
+            "utility": {**losses, "distinct_values": self.distinct_values, "indicators": self.indicators},
+        }
 
     def row(self) -> dict:
         """The measures with one name each: ``violations_3_wildcard``, ``above_0.05_category``, ``distinct_sex``."""
-        flat = {}
-        for name in (each.name for each in fields(self)):
-            value = getattr(self, name)
-            if name == "violations":
-                flat |= {f"violations_{k}_{means}": n for means, counts in value.items() for k, n in counts.items()}
-            elif name == "by_meaning":
-                for means, risk in value.items():
-                    flat[f"expected_reidentifications_{means}"] = risk["expected_reidentifications"]
-                    above = risk["above"] or {}
-                    flat |= {f"above_{each}_{means}": above.get(each) for each in self.above}
-            elif name == "with_household_size":
-                flat |= {f"{name}_{part}": None if value is None else value[part] for part in _COUNTED}
-            elif name == "indicators":
-                flat |= {f"{name}_{part}": None if value is None else value[part] for part in INDICATOR_LOSSES}
-            elif isinstance(value, dict):
-                flat |= {f"{name.removesuffix('_values')}_{part}": n for part, n in value.items()}
-            else:
-                flat[name] = value
-        return flat
+        return {**self.values, "estimator": self.estimator}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A state of a file beside the file as it came: what the registry's measures of states are functions of."""
+
+    original: pd.DataFrame = field(repr=False)
+    #: The state in the order of the original, with the columns that are `removed`.
+    aligned: pd.DataFrame = field(repr=False)
+    removed: tuple[str, ...]
+    spec: KeySpec
+    truth: Truth = field(repr=False)
+    indicators: dict | None = None
+
+    @cached_property
+    def released(self) -> pd.DataFrame:
+        """The columns that are released."""
+        return self.aligned.drop(columns=list(self.removed))
+
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """The key variables that are released."""
+        return tuple(name for name in self.spec.key_variables if name not in self.removed)
+
+    @cached_property
+    def tracked(self) -> tuple[str, ...]:
+        """The released key and sensitive variables."""
+        return (*self.keys, *(name for name in self.spec.sensitive_variables if name in self.released))
+
+    @cached_property
+    def codes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Codes of the tracked variables as they truly are and as they are shown."""
+        return self.truth.beside(self.aligned, self.tracked)
+
+    @property
+    def is_blurred(self) -> bool:
+        """Whether a released key was perturbed as a quantity, and not recoded since."""
+        return not self.truth.blurred.isdisjoint(self.keys)
+
+    def _mean(self, measured: Callable[[str], float], *, removed: float) -> float:
+        """The mean over the key variables; one that is not released counts as `removed`."""
+        values = [measured(name) if name in self.keys else removed for name in self.spec.key_variables]
+        return float(sum(values) / len(values))
+
+    @property
+    def key_linkage(self) -> float | None:
+        """Expected share of records linked to their own by who knows all their true keys: see `right_links`.
+
+        Unlike k and the risks of classes it does not take a perturbed key for true. It is no upper bound: who also
+        knows how keys were perturbed finds more. None where `is_blurred`: nobody looks for the same number then.
+        """
+        known, shown = (side[:, : len(self.keys)] for side in self.codes)
+        return None if self.is_blurred else right_links(known, shown)
+
+    @property
+    def equal_cells(self) -> float:
+        """Share of all key cells that are as in the original."""
+        return self._mean(lambda name: same_values(self.original[name], self.aligned[name]).mean(), removed=0.0)
+
+    @property
+    def known_cells(self) -> float:
+        """Share of all key cells that have a value."""
+        return self._mean(lambda name: self.aligned[name].notna().mean(), removed=0.0)
+
+    @cached_property
+    def distinct_values(self) -> dict[str, int]:
+        """By key variable its different values; 0 for one that was removed."""
+        return {n: int(self.aligned[n].nunique()) if n in self.keys else 0 for n in self.spec.key_variables}
+
+    @property
+    def granularity(self) -> float | None:
+        """Mean loss of the keys; one that is not released has lost everything.
+
+        None where a released key is perturbed: then nearly every value may stand for any, however seldom.
+        """
+        if not self.truth.perturbed.isdisjoint(self.keys):
+            return None
+        return self._mean(lambda name: granularity(self.original[name], self.aligned[name]), removed=1.0)
+
+    @property
+    def non_uniform_entropy(self) -> float | None:
+        """The same; None where one was perturbed as a quantity: with noise, hardly two records share a value."""
+        if self.is_blurred:
+            return None
+        return self._mean(lambda name: non_uniform_entropy(self.original[name], self.aligned[name]), removed=1.0)
+
+    @property
+    def table_distance(self) -> float:
+        """Mean Hellinger distance (0-1) of one- and two-way tables from those that recoding alone would have left.
+
+        Of released keys and sensitive variables that are no quantities; 0 without variables.
+        """
+        tabled = [place for place, name in enumerate(self.tracked) if name not in self.spec.numeric_variables]
+        true, shown = (side[:, tabled] for side in self.codes)
+        if np.array_equal(true, shown):
+            return 0.0
+        names = [self.tracked[place] for place in tabled]
+        frames = (pd.DataFrame(np.where(side < 0, np.nan, side), columns=names) for side in (true, shown))
+        return float(table_distances(*frames, variables=names)["hellinger"].mean())
+
+    @cached_property
+    def quantities(self) -> list[str]:
+        """The numeric variables that are still released as numbers."""
+        names = [name for name in self.spec.numeric_variables if name in self.released]
+        return [name for name in names if _is_quantity(self.released[name])]
+
+    @property
+    def numeric_linkage(self) -> float | None:
+        """The share of right links of who knows the true quantities and looks for the nearest.
+
+        See `kanon_lab.measures.record_linkage`: by standardised or Mahalanobis distance, whichever finds more, in up to
+        20,000 records at equal steps. None without numbers, as the other measures of quantities.
+        """
+        if not self.quantities:
+            return None
+        rows = slice(None, None, -(-len(self.original) // _MOST_LINKED))
+        scales = ("sd", "mahalanobis") if len(self.quantities) > 1 else ("sd",)
+        return max(
+            record_linkage(self.original, self.released, variables=self.quantities, targets=rows, scale=scale).share
+            for scale in scales
+        )
+
+    @cached_property
+    def quantity_loss(self) -> dict[str, float | None] | None:
+        """See `kanon_lab.measures.quantity_loss`; of the numeric variables that are still numbers."""
+        if not self.quantities:
+            return None
+        return vars(quantity_loss(self.original, self.released, variables=self.quantities))
+
+    @property
+    def numeric_lost(self) -> int | None:
+        """Numeric variables that are not numbers any more: removed, or recoded to bands."""
+        names = self.spec.numeric_variables
+        return len(names) - len(self.quantities) if names else None
 
 
 @dataclass(frozen=True)
@@ -267,6 +392,7 @@ class Baseline:
         Strata and sampling units are those of the file as it came, since the users' values are judged, not what is left
         of the design. The weight is the released one, if there is one for every record.
         """
+        assert self.indicators is not None and self.estimates is not None
         weight, design = self.indicators.design.weight, self.original
         if weight is not None and weight in released and released[weight].notna().all():
             design = design.assign(**{weight: released[weight]})
@@ -275,77 +401,37 @@ class Baseline:
 
     def measured(self, working: pd.DataFrame, removed: tuple[str, ...], truth: Truth) -> Measured:
         """Measure a state of the file of which some columns are not released (`removed`)."""
-        original, every = self.original, self.spec.key_variables
-        spec = without_variables(self.spec, removed)
-        names = list(spec.key_variables)
-        aligned = working if working.index is original.index else working.loc[original.index]
-        released = aligned.drop(columns=list(removed))
-        tracked = [*names, *(name for name in spec.sensitive_variables if name in released)]
-        true, shown = truth.beside(aligned, tracked)
-        tabled = [place for place, name in enumerate(tracked) if name not in spec.numeric_variables]
-        blurred = not truth.blurred.isdisjoint(names)
-        losses = {
-            measure: np.mean([measure(original[name], aligned[name]) if name in names else 1.0 for name in every])
-            for measure in (granularity, non_uniform_entropy)
-        }
-        equal = [same_values(original[name], aligned[name]).mean() if name in names else 0.0 for name in every]
-        known = [aligned[name].notna().mean() if name in names else 0.0 for name in every]
-        return Measured(
-            **self.of_classes(working, spec, removed),
-            key_linkage=None if blurred else right_links(true[:, : len(names)], shown[:, : len(names)]),
-            equal_cells=float(sum(equal) / len(every)),
-            known_cells=float(sum(known) / len(every)),
-            distinct_values={name: int(aligned[name].nunique()) if name in names else 0 for name in every},
-            granularity=float(losses[granularity]) if truth.perturbed.isdisjoint(names) else None,
-            non_uniform_entropy=None if blurred else float(losses[non_uniform_entropy]),
-            table_distance=table_loss(true[:, tabled], shown[:, tabled], [tracked[place] for place in tabled]),
-            **quantity_measures(original, released, spec.numeric_variables),
-            indicators=None if self.indicators is None else indicator_loss(self.compared(released)),
-        )
+        aligned = working if working.index is self.original.index else working.loc[self.original.index]
+        beside = Comparison(self.original, aligned, removed, self.spec, truth)
+        if self.indicators is not None:
+            beside = replace(beside, indicators=indicator_loss(self.compared(beside.released)))
+        return self.measured_by(working, without_variables(self.spec, removed), beside)
 
-    def of_classes(
-        self, working: pd.DataFrame, spec: KeySpec, removed: tuple[str, ...], counts: Counts | None = None
-    ) -> dict[str, Any]:
-        """Those measures that need the classes of a file only, by the roles of what is released."""
-        table = table_of_rows(working, spec, counts)
+    def measured_by(self, working: pd.DataFrame, spec: KeySpec, beside: Any, counts: Counts | None = None) -> Measured:
+        """The measures of a state by the roles of what is released: of its classes, and of what is `beside` it.
+
+        Of rows that stand for several records (`counts`), those that need records are None.
+        """
+        classes = ClassRisks(table_of_rows(working, spec, counts), self.estimator)
         gaps = working[list(spec.key_variables)].isna().any(axis=None)
-        tables = {
-            means: table_of_rows(working, replace(spec, missing=means), counts)
-            if gaps and means != spec.missing
-            else table
-            for means in ("wildcard", "category")
+        by_meaning = {
+            missing: ClassRisks(table_of_rows(working, replace(spec, missing=missing), counts), self.estimator)
+            if gaps and missing != spec.missing
+            else classes
+            for missing in ("wildcard", "category")
         }
-        risk = file_risk(table, estimator=self.estimator)
-        counted = spec.household is not None and spec.household not in removed
-        return {
-            "classes": table.n_classes,
-            "k_achieved": table.k_achieved,
-            "violations": {means: each.violations(self.k) for means, each in tables.items()},
-            "estimator": self.estimator,
-            "global_risk": risk.global_risk,
-            "expected_reidentifications": risk.expected_reidentifications,
-            "household_risk": risk.household_risk,
-            "expected_household_reidentifications": risk.expected_household_reidentifications,
-            "expected_persons_in_reidentified_households": risk.expected_persons_in_reidentified_households,
-            "above": self._above(table, risk),
-            "by_meaning": {m: self._risk(each, risk if each is table else None) for m, each in tables.items()},
-            "with_household_size": with_household_size(table) if counted else None,
-            "discernibility": discernibility(table),
-            "average_class_size": average_class_size(table),
-        }
-
-    def _risk(self, table: ClassTable, risk: FileRisk | None) -> dict:
-        """What is given under each meaning of a missing key."""
-        try:
-            risk = risk or file_risk(table, estimator=self.estimator)
-        except DataError:  # light weights, which only this meaning leaves in a class of their own
-            return {"expected_reidentifications": None, "above": None}
-        return {"expected_reidentifications": risk.expected_reidentifications, "above": self._above(table, risk)}
-
-    def _above(self, table: ClassTable, risk: FileRisk) -> dict[float, int]:
-        return {
-            each: records_above(risk.of_class, threshold=each, records=table.records).records for each in self.risks
-        }
+        levels = {"k": self.k, "risks": self.risks, "keys": self.spec.key_variables}
+        shows_households = spec.household is not None and spec.household not in beside.removed
+        values: dict[str, Any] = {}
+        for row in measures(shown="state"):
+            found = beside if row.taken_from == "states" else by_meaning.get(row.missing, classes)
+            for level in levels[row.levels] if row.levels else [None]:
+                value = None
+                if (row.counted or counts is None) and (shows_households or not row.identifier):
+                    with suppress(*([DataError] if row.missing else [])):  # light weights, which only this meaning has
+                        value = row.of(found) if level is None else row.of(found, level)
+                values[row.name if level is None else row.at(level).name] = value
+        return Measured(values, self.estimator, levels)
 
 
 def without_variables(spec: KeySpec, removed: Iterable[str]) -> KeySpec:
@@ -369,28 +455,6 @@ def right_links(known: np.ndarray, shown: np.ndarray) -> float:
     """
     own = ((known == shown) | (known < 0) | (shown < 0)).all(axis=1)
     return float((own / np.maximum(met_by(known, shown), 1)).mean())
-
-
-def table_loss(true: np.ndarray, shown: np.ndarray, names: list[str]) -> float:
-    """Mean Hellinger distance (0-1) of all one- and two-way tables, beyond what recoding did; 0 without variables."""
-    if np.array_equal(true, shown):
-        return 0.0
-    frames = (pd.DataFrame(np.where(side < 0, np.nan, side), columns=names) for side in (true, shown))
-    return float(table_distances(*frames, variables=names)["hellinger"].mean())
-
-
-def quantity_measures(original: pd.DataFrame, released: pd.DataFrame, names: tuple[str, ...]) -> dict[str, Any]:
-    """Right links by distance, and what was lost, of the quantities that are still released as numbers."""
-    kept = [name for name in names if name in released and _is_quantity(released[name])]
-    nothing = dict.fromkeys(["numeric_linkage", "il1s", "eigenvalues", "correlations"])
-    if not kept:
-        return {**nothing, "numeric_lost": len(names) if names else None}
-    loss = quantity_loss(original, released, variables=kept)
-    rows = slice(None, None, -(-len(original) // _MOST_LINKED))
-    scales = ("sd", "mahalanobis") if len(kept) > 1 else ("sd",)
-    links = [record_linkage(original, released, variables=kept, targets=rows, scale=each).share for each in scales]
-    losses = {name: getattr(loss, name) for name in ("il1s", "eigenvalues", "correlations")}
-    return {"numeric_linkage": max(links), **losses, "numeric_lost": len(names) - len(kept)}
 
 
 def _is_quantity(column: pd.Series) -> bool:

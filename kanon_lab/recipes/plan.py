@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -13,9 +13,9 @@ from kanon_lab.arguments import as_share
 from kanon_lab.data.microdata import MicrodataFile
 from kanon_lab.errors import OptionError, inside, meant, shortened
 from kanon_lab.measures import IndicatorSet
+from kanon_lab.measures.registry import LIMITS, limit_of
 from kanon_lab.methods.recode_settings import HierarchySettings
 from kanon_lab.recipes.settings import (
-    LIMITS,
     OF_REPORTS,
     FileSettings,
     HouseholdLevel,
@@ -24,9 +24,11 @@ from kanon_lab.recipes.settings import (
     MapSettings,
     RecipeSettings,
     ReportSettings,
+    as_bound,
 )
 from kanon_lab.recipes.state import check_columns, step_errors
 from kanon_lab.recipes.steps import STEPS, kind_of
+from kanon_lab.recipes.tradeoff import MEASURES
 from kanon_lab.roles import KeySpec
 from kanon_lab.settings import Settings, read, schema, table, unknown
 
@@ -34,8 +36,6 @@ from kanon_lab.settings import Settings, read, schema, table, unknown
 USUAL_K, USUAL_RISKS, USUAL_ESTIMATOR = (
     RecipeSettings.model_fields[name].default for name in ("k", "risks", "estimator")
 )
-#: The word that once stood for both of these: a mapping was ``limits``, anything else ``risks``.
-OLD_WORD = "thresholds"
 _ROLES = tuple(role.name for role in fields(KeySpec))
 # Settings of the file that its household level takes unless it has its own.
 _INHERITED = ("missing", "k_required", "k", "risks", "estimator")
@@ -70,7 +70,7 @@ class Plan:
     language: str = "en"
     #: What it is called in messages about a file that it is applied to; nothing where it is empty.
     name: str = field(default="", compare=False)
-    #: What is to be known of its settings: old words that it was written in, and what only a report uses.
+    #: What is to be known of its settings: which of them only a report uses.
     notes: tuple[str, ...] = field(default=(), compare=False)
 
     @property
@@ -115,11 +115,9 @@ def columns_of(step: str, settings: Mapping[str, Any]) -> list[str] | tuple[str,
 
 def household_plan(settings: Mapping[str, Any]) -> Plan:
     """The plan of a household level."""
-    notes: tuple[str, ...] = ()
     if isinstance(settings, Mapping):
         _refuse_nested(settings)
-        settings, notes = in_new_words(settings)
-    return Plan(**_planned(read(HouseholdLevel, settings), settings), notes=notes)
+    return Plan(**_planned(read(HouseholdLevel, settings), settings))
 
 
 def file_plan(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -130,43 +128,42 @@ def file_plan(settings: Mapping[str, Any]) -> dict[str, Any]:
             raise OptionError(
                 "it has a grid, so it is many recipes: kanon-lab map applies them, and can write one of them"
             )
-        settings, notes = in_new_words(settings)
         if unused := [name for name in OF_REPORTS if settings.get(name) is not None]:
-            notes = (*notes, f"{', '.join(unused)}: of a report (kanon-lab report), and not used here")
+            notes = (f"{', '.join(unused)}: of a report (kanon-lab report), and not used here",)
         for name in settings:
             if name not in ReportSettings.model_fields:
                 raise OptionError(unknown(name, ReportSettings.model_fields))
         settings = {name: value for name, value in settings.items() if name not in OF_REPORTS}
     given = read(FileSettings, settings)
-    found = _planned(given, settings)
-    notes = tuple(dict.fromkeys([*notes, *found.pop("notes", ())]))
-    return {**found, "reading": given.reading, "language": given.language, "notes": notes}
+    return {**_planned(given, settings), "reading": given.reading, "language": given.language, "notes": notes}
 
 
-def _planned(given: Settings, written: Mapping[str, Any]) -> dict[str, Any]:
+def _planned(given: HouseholdLevel, written: Mapping[str, Any]) -> dict[str, Any]:
     """What settings say, whether of a file or of its household level."""
     spec = KeySpec(**{role: value for role, value in given.fields_set.items() if role in _ROLES})
-    limits = as_limits(getattr(given, "limits", {}), spec=spec, risks=given.risks, k_required=given.k_required)
+    of_file = given if isinstance(given, RecipeSettings) else None
+    limits = as_limits(of_file.limits if of_file else {}, spec=spec, risks=given.risks, k_required=given.k_required)
     k_required = limits.get("k") if given.k_required is None else given.k_required
     found: dict[str, Any] = {"spec": spec, "seed": given.seed, "estimator": given.estimator, "limits": limits}
     found["risks"] = tuple(dict.fromkeys([*given.risks, *limits.get("above_risk", ())]))
     needed = {each for each in (k_required, limits.get("k")) if each is not None}
     found |= {"k_required": k_required, "k": tuple(sorted({*given.k, *needed})) if needed else given.k}
     levels: _Steps = ()
-    if (level := getattr(given, "household_level", None)) is not None:
+    if of_file and (level := of_file.household_level) is not None:
         with inside("household_level"):
             if isinstance(level, Mapping):
-                level, found["notes"] = in_new_words(level)
-                of_file = {**written, "k_required": k_required}
-                level = {**{name: of_file[name] for name in _INHERITED if of_file.get(name) is not None}, **level}
+                whole = {**written, "k_required": k_required}
+                level = {**{name: whole[name] for name in _INHERITED if whole.get(name) is not None}, **level}
             household_plan(level)
         levels = (("household_level", level),)
-    if getattr(given, "indicators", None) is not None:
-        found["indicators"] = given.indicators.made(spec.weight)
+    if of_file and of_file.indicators is not None:
+        found["indicators"] = of_file.indicators.made(spec.weight)
     return {**found, "steps": (*levels, *_steps(given.steps, k_required, spec, levels=len(levels)))}
 
 
-def _steps(steps: list, k_required: int | None, spec: KeySpec, *, levels: int) -> Iterator[tuple[str, dict[str, Any]]]:
+def _steps(
+    steps: Sequence[Any], k_required: int | None, spec: KeySpec, *, levels: int
+) -> Iterator[tuple[str, dict[str, Any]]]:
     """Name and settings of each step, as they are written, when their model has found no fault."""
     for position, step in enumerate(steps, start=levels + 1):
         with step_errors(position, None, levels=levels):
@@ -185,7 +182,7 @@ def _steps(steps: list, k_required: int | None, spec: KeySpec, *, levels: int) -
         yield name, settings
 
 
-def _parted(step: object) -> tuple[object, object]:
+def _parted(step: object) -> tuple[Any, Any]:
     """Name and settings of a step."""
     if isinstance(step, Mapping) and len(step) == 1:
         return next(iter(step.items()))
@@ -204,18 +201,6 @@ def _refuse_nested(settings: Mapping[str, Any]) -> None:
     listed = [step for step in steps if isinstance(step, Mapping)] if isinstance(steps, (list, tuple)) else []
     if any("household_level" in each for each in (settings, *listed)):
         raise OptionError("household_level stands inside household_level; households have no households, so remove it")
-
-
-def in_new_words(settings: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Settings of a recipe or report in which `OLD_WORD` has its new one, and a note that says which."""
-    if settings.get(OLD_WORD) is None:
-        return {name: value for name, value in settings.items() if name != OLD_WORD}, ()
-    named = isinstance(settings[OLD_WORD], Mapping)
-    word, kind = ("limits", "names with bounds") if named else ("risks", "levels to count records above")
-    if settings.get(word) is not None:
-        raise OptionError(f"{OLD_WORD} stands beside {word}, which is its new name; keep {word} alone")
-    note = f"{OLD_WORD} is now called {word} ({kind}); the old word is still taken"
-    return {word if name == OLD_WORD else name: value for name, value in settings.items() if name != word}, (note,)
 
 
 def as_limits(
@@ -242,26 +227,28 @@ def as_limits(
 
 def _bounds(name: str, bound: object, spec: KeySpec, risks: Collection[float]) -> Any:
     """The bound of a limit as a number, or by variable or level a mapping of numbers."""
-    limit, place, sensitive = LIMITS[name], f"limits: {name}", spec.sensitive_variables
-    if limit.household and spec.household is None:
+    measure, place, sensitive = LIMITS[name], f"limits: {name}", spec.sensitive_variables
+    by = limit_of(name).by
+    if measure.needs == "household" and spec.household is None:
         raise OptionError(f"{place} needs a household; name its variable (household: ...)")
-    if limit.by == "variable" and not sensitive:
+    if by == "variable" and not sensitive:
         raise OptionError(f"{place} needs a sensitive variable; name it (sensitive_variables: [...])")
-    if not isinstance(bound, Mapping) or not limit.by:
-        most, levels = limit.value(bound, place), sorted({*risks})
-        if limit.by != "level":
-            return dict.fromkeys(sensitive, most) if limit.by else most
+    if not isinstance(bound, Mapping) or not by:
+        most, levels = as_bound(name, bound, place), sorted({*risks})
+        if by != "level":
+            return dict.fromkeys(sensitive, most) if by else most
         if len(levels) != 1:
             counts = f"risks has {len(levels)} levels; say the records above each, such as {{0.05: 0}}"
             raise OptionError(f"{place}: {counts}")
         return {levels[0]: most}
-    if limit.by == "level":
-        return dict(sorted((as_share(at, f"{place}: a level"), limit.value(most, place)) for at, most in bound.items()))
+    if by == "level":
+        bounds = ((as_share(level, f"{place}: a level"), as_bound(name, most, place)) for level, most in bound.items())
+        return dict(sorted(bounds))
     for variable in bound:
         if variable not in sensitive:
             remedy = meant(variable, sensitive, f"there are {shortened(', '.join(sensitive), 80)}")
             raise OptionError(f"{place}: {shortened(repr(variable))} is no sensitive variable; {remedy}")
-    return {each: limit.value(bound[each], f"{place}: {shortened(each)}") for each in sensitive if each in bound}
+    return {each: as_bound(name, bound[each], f"{place}: {shortened(each)}") for each in sensitive if each in bound}
 
 
 _STEP_MODELS: dict[str, type[Settings]] = {name: kind.model for name, kind in STEPS.items()}
@@ -284,15 +271,27 @@ _PLACE = re.compile(r"^```\{settings\} (\w+)\n```\n", re.MULTILINE)
 
 
 def filled(page: str) -> str:
-    """A page in which a table of settings stands wherever one is asked for: a block of code ``{settings} NAME``."""
+    """A page with tables of settings, or of measures, where a block of code ``{settings} NAME`` asks for one."""
 
     def told(found: re.Match[str]) -> str:
+        if found[1] == "measures":
+            return measures_table()
         return table(MODELS[found[1]], {"Household level": _LEVELS} if found[1] == "recipe" else None)
 
     return _PLACE.sub(told, page)
 
 
+def measures_table() -> str:
+    """The measures that a map may have as its axes, as a table in Markdown."""
+    rows = [("Name", "What", "Kind", "Needs"), ("---",) * 4]
+    for row in MEASURES.values():
+        setting, comma, much = row.needs.partition(",")
+        needs = f"# in `{row.levels}`" if row.levels else f"`{setting}`{comma}{much}" if setting else ""
+        rows.append((f"`{row.name}`", row.label, row.kind, needs))
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in rows)
+
+
 def config_schema() -> dict[str, Any]:
     """The JSON Schema of the configuration of a report, which recipes follow too."""
-    parts = {"household_level": HouseholdLevel, "limits": LimitSettings}
+    parts: dict[str, type[Settings]] = {"household_level": HouseholdLevel, "limits": LimitSettings}
     return schema(ReportSettings, _STEP_MODELS, **parts)

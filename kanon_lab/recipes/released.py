@@ -8,11 +8,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from kanon_lab.columns import as_text, distinct
+from kanon_lab.columns import as_text, distinct, named_columns
 from kanon_lab.data.values import Code, Labels
 from kanon_lab.data.writing import write_microdata
 from kanon_lab.errors import DataError, about, shortened
@@ -57,7 +58,7 @@ def held_identifier(
     for name in released.columns:
         if name in names:
             return Held(name)
-    columns, known = {name: _texts(column) for name, column in released.items()}, set(roles)
+    columns, known = {name: _texts(column) for name, column in named_columns(released)}, set(roles)
     for identifier in names:
         own, own_cells = _texts(original[identifier])
         values = set(own_cells) - {None}
@@ -172,7 +173,7 @@ def released_columns(protection: Chain) -> pd.DataFrame:
     done = changes(protection.original[list(frame.columns)], frame)
     rows = {
         "column": list(frame.columns),
-        "role": [role_of(name, protection) for name in frame],
+        "role": [role_of(name, protection) for name in frame.columns],
         "cells_changed": list(done.changed.values()),
         "cells_suppressed": list(done.suppressed.values()),
         "distinct_values": [None if name == weight else int(frame[name].nunique()) for name in frame],
@@ -217,7 +218,7 @@ def proof(protection: Chain, *, neutralised: bool = False) -> Callable[[pd.DataF
 
 
 def write_release(
-    protection: Chain, out: str | Path, *, overwrite: bool = False, neutralise: bool = False
+    protection: Any, out: str | Path, *, overwrite: bool = False, neutralise: bool = False
 ) -> dict[str, int]:
     """Write the protected file, proved to hold no direct identifier before it gets its name; the same bytes each time.
 
@@ -246,7 +247,7 @@ def released_labels(protection: Chain) -> ReleasedLabels:
     """
     came = {name: _by_text(each) for name, each in protection.given_labels.items()}
     carried, found = _carried(protection, came), ReleasedLabels({}, {}, {})
-    for name, column in protection.frame.items():
+    for name, column in named_columns(protection.frame):
         before, after = came.get(name, {}), carried.get(name, {})
         values = distinct(column)[1]
         shown = {as_text(value): value.item() if hasattr(value, "item") else value for value in values}

@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
@@ -83,7 +83,7 @@ class RiskUtilityMap:
     def worst(self) -> pd.DataFrame:
         """As `points`, with the worst of each measure over the seeds instead of the mean: its largest cost."""
         runs, worst = self.runs.groupby("label", sort=False), self.points.copy()
-        for name in worst.columns[worst.columns.get_loc("error") + 1 :]:
+        for name in worst.columns[list(worst.columns).index("error") + 1 :]:
             if is_measure(name):
                 each = runs[name].min() if measure_of(name).kept else runs[name].max()
                 worst[name] = worst["label"].map(each).where(worst[name].notna())
@@ -102,7 +102,7 @@ class RiskUtilityMap:
     def notes(self, risk: str = USUAL_RISK) -> tuple[str, ...]:
         """What a reader of the map should know where `risk` is the measure."""
         found = []
-        if self.perturbing and risk not in ("key_linkage", "numeric_linkage"):
+        if self.perturbing and measure_of(risk).taken_from == "classes":
             found.append(f"{risk} takes perturbed keys for true ones; key_linkage does not")
         measures = list(self.spread.columns[1:])
         if (self.spread[measures].isna() & self.points[measures].notna()).any(axis=None):
@@ -113,7 +113,7 @@ class RiskUtilityMap:
 
     def caution(self, label: str, loss: str = USUAL_LOSS) -> str | None:
         """`blind_spot` of a recipe."""
-        recipe = self.points.set_index("label", drop=False).loc[label]
+        recipe: Any = self.points.set_index("label", drop=False).loc[label]
         return blind_spot(recipe, self.unseen.get(label, {}), loss)
 
     def _points(self, repeats: str) -> pd.DataFrame:
@@ -177,7 +177,7 @@ def risk_utility_map(
     repeats = check_k(repeats, "repeats")
     workers = None if workers is None else check_k(workers, "workers")
     if isinstance(recipe, (str, Path)):
-        recipe, path = read_yaml(recipe), recipe
+        path, recipe = recipe, read_yaml(recipe)
     candidates = grid_candidates(recipe, grid, path=path)
     runs = [run for number, each in enumerate(candidates) for run in _runs(number, each.recipe, repeats)]
     if len(runs) > MOST:
@@ -230,7 +230,8 @@ class Walk:
             if position == 0:
                 return replace(run.recipe, steps=()).apply(self._frame)
             name, settings = run.recipe.steps[position - 1]
-            return self._path[-1][1].apply(name, settings, seed=run.seeds[position - 1])
+            last: Any = self._path[-1][1]
+            return last.apply(name, settings, seed=run.seeds[position - 1])
         except KanonLabError as error:
             return error
 
@@ -340,7 +341,9 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def shared_out(maker: Callable, data: tuple, tasks: Sequence[Any], workers: int) -> Iterator[tuple[Any, Any]]:
+def shared_out(
+    maker: Callable, data: tuple, tasks: Sequence[Any], workers: int
+) -> Generator[tuple[Any, Any], None, None]:
     """Each task with ``maker(*data).measure(task)``, as they are done; neighbours go to one process.
 
     Processes are new ones on every system: a copy of this one would have its threads' locks, but not its threads.
@@ -401,7 +404,9 @@ def _begin(maker: Callable, data: tuple) -> None:
 
 
 def _end_with_parent() -> None:
-    multiprocessing.parent_process().join()
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
     os._exit(1)
 
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from numbers import Integral
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, create_model
+from pydantic import Field, SkipValidation, create_model
 
 from kanon_lab import files
 from kanon_lab.arguments import as_share, is_number
 from kanon_lab.data.delimited import Dialect
 from kanon_lab.errors import OptionError, inside, shortened
 from kanon_lab.measures import ESTIMATORS, Design, IndicatorSet
+from kanon_lab.measures.registry import LIMITS
 from kanon_lab.roles import MISSING_POLICIES, check_k, check_seed
-from kanon_lab.settings import Check, Settings, Several, checked, one_of, read
+from kanon_lab.settings import Check, CheckedBy, Settings, Several, chosen_from, read, setting
 from kanon_lab.terms import LANGUAGES
 
 #: A category that fewer records hold may point at persons: no report shows it alone, whatever is asked for.
@@ -97,10 +97,16 @@ _title = _must_be(
     lambda title: isinstance(title, str) and len(title) <= _LONGEST_TITLE,
     lambda title: " ".join(title.split()),
 )
-K = checked(Annotated[int, Field(ge=1)], check_k)
-SEED = checked(Annotated[int, Field(ge=0)], lambda value, name: check_seed(value))
-_NAME, _SEVERAL = checked(str, _one_name), checked(Several, _must_be(_NAMES, _are_names))
-_SHARES = checked(list[float] | float, _each(as_share))
+K = Annotated[int, Field(ge=1), CheckedBy(check_k)]
+SEED = Annotated[int, Field(ge=0), CheckedBy(lambda value, name: check_seed(value))]
+STEP_SEED = Annotated[SEED | None, setting(None, "of this step", "5", unless="made from that of the file")]
+_NAME = Annotated[str, CheckedBy(_one_name)]
+_SEVERAL = Annotated[list[str] | tuple[str, ...] | str, CheckedBy(_must_be(_NAMES, _are_names), Several)]
+_TEXTS = Annotated[tuple[str, ...], CheckedBy(_texts, Several)]
+_STEPS = Annotated[list[Any] | tuple[Any, ...], CheckedBy(_steps, list[Any])]
+# The functions that take these say what is wrong with them.
+_MAPPING = SkipValidation[dict[str, Any]]
+_WORDS = SkipValidation[Several]
 
 
 class IndicatorSettings(Settings):
@@ -108,12 +114,18 @@ class IndicatorSettings(Settings):
 
     such_as = "a mapping of settings, such as {means: [income], by: [sex]}"
 
-    rates: checked(dict[str, list[Any] | None] | Several) = ()
-    means: checked(Several) = ()
-    by: checked(list[Several] | str) = ()
-    strata: checked(Several) = ()
-    sampling_unit: checked(str) = None
-    level: checked(float) = 0.95
+    rates: SkipValidation[dict[str, list[Any] | None] | Several] = setting(
+        [],
+        "variables whose categories have rates: those listed, or all (`null`); `rates: [sex]` is short for the latter",
+        "{diagnosis: [diabetes], sex: null}",
+    )
+    means: _WORDS = setting([], "quantities that have means", "[income]")
+    by: SkipValidation[list[Several] | str] = setting(
+        [], "groups to estimate for; a list inside crosses its variables", "[sex, [sex, postcode]]"
+    )
+    strata: _WORDS = setting([], "strata of the design", "[postcode]")
+    sampling_unit: SkipValidation[str | None] = setting(None, "the units that were drawn", "household")
+    level: SkipValidation[float] = setting(0.95, "of the intervals", "0.9")
 
     def check(self) -> None:
         self.made(None)
@@ -145,62 +157,95 @@ def as_indicators(settings: Mapping[str, Any], *, weight: str | None = None) -> 
         return read(IndicatorSettings, settings).made(weight)
 
 
-_OF_FILES = ("household", "direct_identifiers", "limits", "indicators", "language", "household_level")
-
-
-class RecipeSettings(Settings):
-    """A recipe."""
+class HouseholdLevel(Settings):
+    """What a recipe has, and its household level too."""
 
     such_as = "a mapping of settings, such as key_variables: [region, sex, age]"
 
-    key_variables: _SEVERAL
-    weight: _NAME = None
-    household: _NAME = None
-    sensitive_variables: _SEVERAL = ()
-    numeric_variables: _SEVERAL = ()
-    strata: _SEVERAL = ()
-    ghost_variables: checked(dict[str, Several], _ghosts) = {}
-    direct_identifiers: _SEVERAL = ()
-    missing: one_of(MISSING_POLICIES) = "wildcard"
-    k_required: K = None
-    k: checked(list[int] | int, _each(check_k)) = (2, 3, 5)
-    risks: _SHARES = (0.05,)
-    estimator: one_of(ESTIMATORS) = "benedetti-franconi"
-    limits: checked(dict[str, Any]) = {}
-    indicators: IndicatorSettings = None
-    language: one_of(LANGUAGES) = "en"
-    seed: SEED = 0
-    household_level: checked(dict[str, Any]) = None
-    steps: checked(list[Any], _steps) = ()
-
-
-class _Level(Settings):
-    described_as = ("RecipeSettings",)
-    such_as = RecipeSettings.such_as
+    key_variables: _SEVERAL = setting(..., "names of columns that an outsider may know", "[postcode, age]")
+    weight: _NAME | None = setting(
+        None, "the column of sampling weights; without one every record counts as one person", "weight"
+    )
+    sensitive_variables: _SEVERAL = setting([], "columns that an outsider wants to learn", "[diagnosis]")
+    numeric_variables: _SEVERAL = setting(
+        [], "columns that are quantities: what they have lost is measured, and who is linked by them", "[income]"
+    )
+    strata: _SEVERAL = setting(
+        [], "columns within whose groups `suppress` and the steps that perturb work; no gaps", "[sex]"
+    )
+    ghost_variables: Annotated[dict[str, Several], CheckedBy(_ghosts)] = setting(
+        {}, "by key, the columns that say the same in other words: suppressed and removed with it", "{age: birth_date}"
+    )
+    missing: Annotated[str, chosen_from(MISSING_POLICIES)] = setting(
+        "wildcard",
+        "what a missing key means: `wildcard` any value, `category` a value of its own, `error` none may be missing",
+        "category",
+    )
+    k_required: K | None = setting(None, "the k of each `suppress` without its own, and of the report's verdict", "3")
+    k: Annotated[tuple[int, ...], CheckedBy(_each(check_k), list[int] | int)] = setting(
+        (2, 3, 5), "the report counts the records below each of these", "[2, 3, 5, 10]"
+    )
+    risks: Annotated[tuple[float, ...], CheckedBy(_each(as_share), list[float] | float)] = setting(
+        (0.05,), "the report counts the records whose risk is above each of these, from `0` to `1`", "[0.02, 0.1]"
+    )
+    estimator: Annotated[str, chosen_from(ESTIMATORS)] = setting(
+        "benedetti-franconi",
+        "how the risk of a record is estimated: `benedetti-franconi`, `exact` or `inverse`",
+        "exact",
+    )
+    seed: SEED = setting(0, "whole number from `0` on, from which the seeds of random steps are made", "2011")
+    steps: _STEPS = setting([], "the list of steps, applied in this order", "[round: {variable: income, base: 100}]")
 
     @classmethod
     def misplaced(cls, name: str) -> str | None:
         return None
 
 
-#: The settings of a recipe that its household level has too.
-HouseholdLevel: type[Settings] = create_model(
-    "HouseholdLevel",
-    __base__=_Level,
-    **{name: (field.annotation, field) for name, field in RecipeSettings.model_fields.items() if name not in _OF_FILES},
-)
+class RecipeSettings(HouseholdLevel):
+    """A recipe."""
+
+    household: _NAME | None = setting(None, "the column that tells households apart", "household")
+    direct_identifiers: _SEVERAL = setting(
+        [], "columns that name a person; they are dropped first, and proved absent from the output", "[birth_date]"
+    )
+    limits: _MAPPING = setting(
+        {},
+        "the limits of the office, each explained in {doc}`report`; without a `k_required`, their `k` is it",
+        "{k: 3, global_risk: 0.02}",
+    )
+    indicators: IndicatorSettings | None = setting(
+        None, "what the users will publish, see {doc}`recipes`", "{means: [income], by: [sex]}"
+    )
+    language: Annotated[str, chosen_from(LANGUAGES)] = setting(
+        "en", "that of a report on the file, `en` or `es`; see {doc}`report`. `kanon-lab protect` prints English", "es"
+    )
+    household_level: SkipValidation[dict[str, Any] | None] = setting(
+        None, "households are protected first, see {doc}`recipes`", "{key_variables: [postcode]}"
+    )
 
 
 class FileSettings(RecipeSettings):
     """A recipe, and how to read the file that it is for: options of `kanon_lab.data.read_file`."""
 
-    missing_codes: checked(dict[str, Any], _codes) = {}
-    na: checked(Several, _texts) = ()
-    text: checked(Several, _texts) = ()
-    encoding: checked(str, _sign) = None
-    separator: checked(str, _sign) = None
-    decimal: checked(Literal[",", "."], _sign) = None
-    max_bytes: checked(int, _bytes) = None
+    missing_codes: Annotated[dict[str, tuple[Any, ...]], CheckedBy(_codes, dict[str, Any])] = setting(
+        {}, "by column the codes that mean missing", "{income: [88, 99]}"
+    )
+    na: _TEXTS = setting((), "texts that mean missing in every column", '["NA"]')
+    text: _TEXTS = setting((), "columns of a csv file that are text, though they look like numbers", "[postcode]")
+    encoding: Annotated[str, CheckedBy(_sign)] | None = setting(
+        None, "of a csv, SPSS, Stata or SAS file", "cp1252", unless="found"
+    )
+    separator: Annotated[str, CheckedBy(_sign)] | None = setting(
+        None, "the sign between the cells of a csv file", '";"', unless="found"
+    )
+    decimal: Annotated[str, CheckedBy(_sign, Literal[",", "."])] | None = setting(
+        None, "the sign before decimals in a csv file: `,` or `.`", '","', unless="found"
+    )
+    max_bytes: Annotated[int, CheckedBy(_bytes)] | None = setting(
+        None,
+        "the memory that reading the file may take, as estimated before it is unpacked; `4 GB` where nothing is said",
+        "8000000000",
+    )
 
     @property
     def reading(self) -> dict[str, Any]:
@@ -213,10 +258,16 @@ class MapSettings(Settings):
 
     such_as = "settings with a grid, such as {grid: {k: [2, 3, 5]}}"
 
-    grid: checked(dict[str, Any])
-    steps: checked(list[Any], _steps) = None
-    risk: checked(str) = None
-    loss: checked(str) = None
+    grid: _MAPPING = setting(..., "by placeholder the values to try", "{k: [2, 3, 5]}")
+    steps: _STEPS | None = setting(
+        None, "the steps, with placeholders such as `$k`", "[suppress: {k_required: $k}]", unless="those of the report"
+    )
+    risk: SkipValidation[str | None] = setting(
+        None, "the measure of risk, as listed in {doc}`recipes`", "key_linkage", unless="`global_risk`"
+    )
+    loss: SkipValidation[str | None] = setting(
+        None, "the measure of loss", "table_distance", unless="`non_uniform_entropy`"
+    )
 
     def check(self) -> None:
         if not self.grid:
@@ -226,24 +277,18 @@ class MapSettings(Settings):
 class ReportSettings(FileSettings):
     """The configuration of a report: a recipe, and what the office wants said about the file."""
 
-    language: one_of(REPORT_LANGUAGES) = "en"
-    title: checked(str, _title) = ""
-    least: checked(Annotated[int, Field(ge=LEAST)], _least) = LEAST
-    map: MapSettings = None
+    language: Annotated[str, chosen_from(REPORT_LANGUAGES)] = setting("en", "of the report: `en` or `es`", "es")
+    title: Annotated[str, CheckedBy(_title)] = setting("", "of the report", "Health survey", unless="a usual one")
+    least: Annotated[int, Field(ge=LEAST), CheckedBy(_least)] = setting(
+        LEAST, "categories of fewer records are not shown, and indicators of fewer not compared; `10` or more", "20"
+    )
+    map: MapSettings | None = setting(
+        None, "other recipes to compare, see below", "{grid: {k: [2, 3]}, steps: [suppress: {k_required: $k}]}"
+    )
 
 
 #: The settings of a report that a recipe has no use for.
 OF_REPORTS = ("title", "least", "map")
-
-
-@dataclass(frozen=True)
-class Limit:
-    """A kind of limit of an office, in one vocabulary for recipes and reports."""
-
-    bound: str  # "at least" or "at most": what is found is to be this or more, or this or less
-    value: Check  # Bound and its name -> the bound as a number
-    by: str = ""  # It is one number, or one for each sensitive "variable", or for each "level" of risk
-    household: bool = False  # Whether it needs one
 
 
 _count = _must_be(
@@ -251,28 +296,33 @@ _count = _must_be(
     lambda value: is_number(value) and isinstance(value, Integral) and value >= 0,
     int,
 )
+_number = _must_be(
+    "a number from 0 on, not {given}",
+    lambda value: is_number(value) and 0 <= value < float("inf"),
+    float,
+)
 _l = _must_be(
     "a number from 1 on, not {given}",
     lambda value: is_number(value) and 1 <= value < float("inf"),
     lambda value: value if isinstance(value, int) else float(value),
 )
-#: By name, in the order in which they are judged.
-LIMITS = {
-    "k": Limit("at least", check_k),
-    "global_risk": Limit("at most", as_share),
-    "household_risk": Limit("at most", as_share, household=True),
-    "individual_risk": Limit("at most", as_share),
-    "above_risk": Limit("at most", _count, by="level"),
-    "key_linkage": Limit("at most", as_share),
-    "distinct": Limit("at least", _l, by="variable"),
-    "entropy": Limit("at least", _l, by="variable"),
-    "t_closeness": Limit("at most", as_share, by="variable"),
-    "household_uniques": Limit("at most", _count, household=True),
-    "exposed_by_columns": Limit("at most", _count),
-}
+_BOUNDS: dict[str, Check] = {"share": as_share, "records": _count, "k": check_k}
+
+
+def as_bound(name: str, value: Any, place: str) -> int | float:
+    """The bound of a limit as a number; an `OptionError` that says `place` where the measure cannot be that."""
+    measure = LIMITS[name]
+    check = _l if measure.least else _BOUNDS.get(measure.unit, as_share if measure.kind == "diversity" else _number)
+    return check(value, place)
+
+
 #: The limits of an office, each by itself.
-LimitSettings: type[Settings] = create_model(
-    "LimitSettings",
-    __base__=Settings,
-    **{name: (checked(float | dict[str, float] if each.by else float), None) for name, each in LIMITS.items()},
-)
+_LIMITS: dict[str, Any] = {
+    name: (
+        Annotated[float | dict[str, float] if row.limit and row.limit.by else float, SkipValidation()],
+        setting(None, row.limit.meaning, row.limit.example, unless="-"),
+    )
+    for name, row in LIMITS.items()
+    if row.limit is not None
+}
+LimitSettings: type[Settings] = create_model("LimitSettings", __base__=Settings, **_LIMITS)

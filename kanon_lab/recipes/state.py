@@ -90,7 +90,7 @@ class Step:
     suppressed: dict[str, int]
     state: State
     claims: pd.DataFrame | None = field(repr=False)
-    households: Chain | None = field(repr=False)
+    households: Any = field(repr=False)
 
 
 class Cells(NamedTuple):
@@ -100,7 +100,7 @@ class Cells(NamedTuple):
     """
 
     before: pd.Series
-    after: pd.Series | None
+    after: Any
     records: np.ndarray | None = None
     homes: np.ndarray | None = None
 
@@ -137,7 +137,7 @@ class Chain(Baseline):
     @property
     def columns_as_they_came(self) -> list[str]:
         """Names of the columns of the file, direct identifiers among them."""
-        return list(self.original)
+        return list(self.original.columns)
 
     def cells(self, name: str, *, by_home: bool = False) -> Cells | None:
         """A column as it came and after the last step, with households or without; None where it is not counted."""
@@ -257,6 +257,7 @@ def claims_since(protection: Chain) -> pd.DataFrame:
     """
     step, spec = protection.steps[-1], protection.released_spec
     keys, claims = spec.key_variables, step.claims
+    assert claims is not None
     hidden = any(earlier.suppressed.get(key) for earlier in protection.steps[:-1] for key in keys)
     if not hidden and protection.state.truth.perturbed.isdisjoint(keys):
         return claims
@@ -287,6 +288,6 @@ def final_indicators(protection: Chain) -> pd.DataFrame:
     >>> found[["estimate_before", "estimate_after"]].values.tolist()
     [[25.25, 25.0]]
     """
-    if protection.indicators is None:
+    if protection.indicators is None or protection.estimates is None:
         return pd.DataFrame(columns=["status", "overlap", "records"])
     return protection.compared(protection.aligned).merge(protection.estimates[[*KEYS, "records"]], on=[*KEYS])

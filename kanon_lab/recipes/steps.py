@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
+from pydantic import SkipValidation, StrictBool
 
 from kanon_lab import methods
 from kanon_lab.arguments import as_share, check_positive
@@ -20,13 +21,13 @@ from kanon_lab.methods import KEEPS, local_suppression, suppress_above_risk
 from kanon_lab.methods.perturbation import MISSING
 from kanon_lab.methods.post_randomisation import transition_rules
 from kanon_lab.methods.quantities import MOST_NOISE, check_options
-from kanon_lab.methods.recode_settings import RECODINGS, recoded
+from kanon_lab.methods.recode_settings import RECODINGS, Recoding, recoded
 from kanon_lab.methods.suppression import check_key, check_policy, importance_ranks, key_combinations
 from kanon_lab.recipes.measured import Rule
-from kanon_lab.recipes.settings import SEED, HouseholdLevel, K
+from kanon_lab.recipes.settings import STEP_SEED, HouseholdLevel, K
 from kanon_lab.recipes.state import Chain
 from kanon_lab.roles import KeySpec
-from kanon_lab.settings import COLUMN, COLUMNS, TRUTH, Settings, checked, names_in, one_of, read
+from kanon_lab.settings import COLUMN, COLUMNS, CheckedBy, Settings, chosen_from, names_in, read, setting
 
 #: What ``shuffle_records`` puts in random order.
 SHUFFLED_BY = ("record", "household", "within_household")
@@ -67,12 +68,15 @@ class Kind:
 
     def perturbed(self, settings: Mapping[str, Any]) -> list[str]:
         """The columns whose values are perturbed."""
-        return read(self.model, settings).variables if self.perturbs else []
+        if not self.perturbs:
+            return []
+        given: Any = read(self.model, settings)
+        return given.variables
 
     def rules(self, settings: Mapping[str, Any]) -> dict[str, Rule]:
         """By column that is recoded, what is done to it."""
-        given = read(self.model, settings) if self.model in RECODINGS.values() else None
-        return {} if given is None else dict.fromkeys(given.columns, given.recoded)
+        given = read(self.model, settings)
+        return dict.fromkeys(given.columns, given.recoded) if isinstance(given, Recoding) else {}
 
 
 def kind_of(name: object) -> Kind:
@@ -97,9 +101,18 @@ class StepSettings(Settings):
 class Suppress(StepSettings):
     """Local suppression to k."""
 
-    k_required: K
-    importance: checked(dict[str, int]) = None
-    combinations: checked(list[dict[str, Any]]) = None
+    k_required: K = setting(..., "the k to be reached", "5", unless="that of the file")
+    importance: SkipValidation[dict[str, int] | None] = setting(
+        None,
+        "by key a whole number: `1` is the most important, and suppressed last; keys not named come after all others",
+        "{sex: 1, age: 2}",
+    )
+    combinations: SkipValidation[list[dict[str, Any]] | None] = setting(
+        None,
+        "what must be met in place of all keys together: some keys (`keys`), or all sets of so many (`size`), "
+        "each with its own `k` or without",
+        "[{keys: [age, sex], k: 5}, {size: 2}]",
+    )
 
     @property
     def columns(self) -> list[str]:
@@ -118,9 +131,11 @@ class Suppress(StepSettings):
 class SuppressRisk(StepSettings):
     """Suppression in records at a high risk."""
 
-    threshold: checked(float, as_share)
-    variables: COLUMNS
-    estimator: one_of(ESTIMATORS) = "benedetti-franconi"
+    threshold: Annotated[float, CheckedBy(as_share)] = setting(..., "from `0` to `1`", "0.05")
+    variables: COLUMNS = setting(..., "keys, in the order in which they are removed", "[education, age]")
+    estimator: Annotated[str, chosen_from(ESTIMATORS)] = setting(
+        "benedetti-franconi", "as for the file, and not inherited from it", "inverse"
+    )
 
     def check_keys(self, spec: KeySpec) -> None:
         check_policy(spec)
@@ -131,40 +146,61 @@ class SuppressRisk(StepSettings):
 class RemoveVariables(StepSettings):
     """Columns are not released."""
 
-    variables: COLUMNS
+    variables: COLUMNS = setting(..., "columns that are not released, their ghosts with them", "[weight, birth_date]")
 
 
 class ShuffleMembers(StepSettings):
     """Members of households change places."""
 
-    line_number: COLUMN = None
-    seed: SEED = None
+    line_number: COLUMN | None = setting(None, "a column that numbers the members; it stays where it is", "line")
+    seed: STEP_SEED = None
 
 
 class ShuffleRecords(StepSettings):
     """Records change places."""
 
-    by: one_of(SHUFFLED_BY) = "record"
-    seed: SEED = None
+    by: Annotated[str, chosen_from(SHUFFLED_BY)] = setting(
+        "record",
+        "all records in random order (`record`); whole households in random order, their members together as they"
+        " stood (`household`); or members in random order within the places of their household "
+        "(`within_household`)",
+        "household",
+    )
+    seed: STEP_SEED = None
 
 
 class Renumber(StepSettings):
     """Identifiers get new numbers."""
 
-    variables: COLUMNS = None
-    line_number: COLUMN = None
-    seed: SEED = None
+    variables: COLUMNS | None = setting(
+        None,
+        "columns whose values are numbered anew from `1` on; no keys, weights or other variables that say something",
+        "[household]",
+        unless="the `household`",
+    )
+    line_number: COLUMN | None = setting(
+        None, "a column that numbers the members: from `1` on in each household, at random", "line"
+    )
+    seed: STEP_SEED = None
 
 
 class Pram(StepSettings):
     """Categories move to others at random."""
 
-    variables: COLUMNS
-    keep: checked(float | dict[str, Any]) = None
-    transition: checked(dict[str, Any]) = None
-    invariant: TRUTH = None
-    strata: COLUMNS = None
-    seed: SEED = None
+    variables: COLUMNS = setting(..., "the columns, each by itself", "[education]")
+    keep: SkipValidation[float | dict[str, Any] | None] = setting(
+        None, "probability to stay without a draw", "0.9", unless="`0.8`"
+    )
+    transition: SkipValidation[dict[str, Any] | None] = setting(
+        None,
+        "a matrix of your own: by category the probabilities of what it becomes",
+        "{woman: {woman: 0.9, man: 0.1}, man: {woman: 0.2, man: 0.8}}",
+    )
+    invariant: StrictBool | None = setting(
+        None, "whether the shares stay as they are in expectation; `null` means so unless you give a matrix", "false"
+    )
+    strata: COLUMNS | None = setting(None, "a matrix for each of these groups", "[sex]", unless="those of the file")
+    seed: STEP_SEED = None
 
     def check(self) -> None:
         transition_rules(tuple(self.variables), self.transition, self.keep)
@@ -173,13 +209,23 @@ class Pram(StepSettings):
 class Microaggregate(StepSettings):
     """Quantities become the mean of their group."""
 
-    variables: COLUMNS
-    k_required: K
-    method: one_of(["mdav", "optimal"]) = "mdav"
-    centre: one_of(["mean", "median"]) = "mean"
-    start: one_of(["mean", "robust"]) = "mean"
-    missing: one_of(MISSING) = "error"
-    strata: COLUMNS = None
+    variables: COLUMNS = setting(..., "quantities, taken together", "[income]")
+    k_required: K = setting(..., "the least records of a group", "5", unless="that of the file")
+    method: Annotated[str, chosen_from(["mdav", "optimal"])] = setting(
+        "mdav", "`mdav`, or `optimal` groups of each variable by itself", "optimal"
+    )
+    centre: Annotated[str, chosen_from(["mean", "median"])] = setting(
+        "mean", "what the values become: `mean` or `median`", "median"
+    )
+    start: Annotated[str, chosen_from(["mean", "robust"])] = setting(
+        "mean", "whether groups begin far from the `mean`, or far out by a `robust` distance", "robust"
+    )
+    missing: Annotated[str, chosen_from(MISSING)] = setting(
+        "error",
+        "whether records without any of the values are refused (`error`), or stay as they are (`leave`)",
+        "leave",
+    )
+    strata: COLUMNS | None = setting(None, "groups are formed within these", "[sex]", unless="those of the file")
 
     def check(self) -> None:
         check_options(self.k_required, self.method, self.centre, self.start)
@@ -188,31 +234,46 @@ class Microaggregate(StepSettings):
 class AddNoise(StepSettings):
     """Quantities get normal noise."""
 
-    variables: COLUMNS
-    method: one_of(KEEPS["add_noise"]) = "additive"
-    strength: checked(float, partial(check_positive, most=MOST_NOISE)) = 0.1
-    missing: one_of(MISSING) = "error"
-    strata: COLUMNS = None
-    seed: SEED = None
+    variables: COLUMNS = setting(..., "quantities", "[income]")
+    method: Annotated[str, chosen_from(KEEPS["add_noise"])] = setting(
+        "additive",
+        "`additive`, `correlated`, `restricted` (means and covariances stay exactly) or `outliers` (more for "
+        "those far out)",
+        "restricted",
+    )
+    strength: Annotated[float, CheckedBy(partial(check_positive, most=MOST_NOISE))] = setting(
+        0.1, "standard deviation of the noise, in those of the variable", "0.25"
+    )
+    missing: Annotated[str, chosen_from(MISSING)] = setting("error", "as in `microaggregate`", "leave")
+    strata: COLUMNS | None = setting(None, "covariances are those within these", "[sex]", unless="those of the file")
+    seed: STEP_SEED = None
 
 
 class RankSwap(StepSettings):
     """Values are swapped with those of a near rank."""
 
-    variables: COLUMNS
-    window: checked(float, partial(check_positive, most=1)) = 0.05
-    strata: COLUMNS = None
-    seed: SEED = None
+    variables: COLUMNS = setting(
+        ..., "quantities, each by itself; in formats that know them also dates and ordered categories", "[income]"
+    )
+    window: Annotated[float, CheckedBy(partial(check_positive, most=1))] = setting(
+        0.05, "how far ranks may be apart, as a share of the records", "0.1"
+    )
+    strata: COLUMNS | None = setting(None, "values are swapped within these", "[sex]", unless="those of the file")
+    seed: STEP_SEED = None
 
 
 class Shuffle(StepSettings):
     """Values change owners, and what they have to do with others stays."""
 
-    variables: COLUMNS
-    given: COLUMNS = None
-    missing: one_of(MISSING) = "error"
-    strata: COLUMNS = None
-    seed: SEED = None
+    variables: COLUMNS = setting(..., "quantities", "[income]")
+    given: COLUMNS | None = setting(
+        None, "columns whose relation with them is kept; no gaps", "[age, education]", unless="`[]`"
+    )
+    missing: Annotated[str, chosen_from(MISSING)] = setting(
+        "error", "as in `microaggregate`, of the variables", "leave"
+    )
+    strata: COLUMNS | None = setting(None, "values are shuffled within these", "[sex]", unless="those of the file")
+    seed: STEP_SEED = None
 
 
 def _recode(frame, spec, settings, *, seed, step) -> Applied:
@@ -291,8 +352,8 @@ def _renumber(frame, spec, settings, *, seed) -> Applied:
         starts = np.concatenate([[0], np.cumsum(np.bincount(home))])[:-1]
         line = np.empty(len(frame), dtype=np.int64)
         line[order] = np.arange(len(frame)) - starts[home[order]] + 1
-        known = np.where(frame[line_number].isna(), -1, np.arange(len(frame)))
-        columns[line_number] = _numbers(line, known, frame[line_number])
+        places = np.where(frame[line_number].isna(), -1, np.arange(len(frame)))
+        columns[line_number] = _numbers(line, places, frame[line_number])
     return Applied(with_columns(frame, columns))
 
 

@@ -65,7 +65,7 @@ def counting(plan: Plan, others: Iterable[str] = ()) -> dict[str, Any]:
     if "max_bytes" in reading:
         reading["memory"] = reading.pop("max_bytes")
     dialect = Dialect(**{name: reading.pop(name) for name in ("encoding", "separator", "decimal") if name in reading})
-    variables = {"grouped": grouped_variables(plan), "weight": plan.spec.weight}
+    variables: dict[str, Any] = {"grouped": grouped_variables(plan), "weight": plan.spec.weight}
     variables |= {"others": [*recoded_variables(plan), *others], "without": plan.spec.direct_identifiers}
     return {**variables, "dialect": dialect, **reading}
 

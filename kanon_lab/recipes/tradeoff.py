@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -13,6 +11,7 @@ import pandas as pd
 from kanon_lab.arguments import is_number
 from kanon_lab.digits import is_finite, number, percent
 from kanon_lab.errors import DataError, OptionError, meant, shortened
+from kanon_lab.measures.registry import Measure, find_measure, measures
 from kanon_lab.recipes.state import Chain
 
 # A loss that rises by less has not risen.
@@ -20,59 +19,13 @@ _SAME = 1e-12
 _MOST_TOLD = 3
 
 
-@dataclass(frozen=True)
-class Measure:
-    """A measure as an axis of the map: less of its cost is always better."""
-
-    kind: str  # "risk" or "loss"
-    label: str  # What the cost is, in a reader's words
-    share: bool = True  # Whether it is a share of 0-1, shown as per cent
-    kept: bool = (
-        False  # Whether the measure is a share (0-1) of what was kept; its cost is the rest, 1 less the measure
-    )
-
-    def cost(self, values: pd.Series) -> pd.Series:
-        """The cost of each value of the measure; of a cost the value."""
-        return 1 - values if self.kept else values
-
-
-_BY_CHANCE = "records re-identified, expected"
-#: Name of a measure -> what it is; # stands for a number. See `kanon_lab.recipes.measured.Measured`.
+#: The measures that may be axes of a map, by name; # stands for a number.
 MEASURES: dict[str, Measure] = {
-    "global_risk": Measure("risk", "global risk"),
-    "expected_reidentifications": Measure("risk", _BY_CHANCE, share=False),
-    "expected_reidentifications_wildcard": Measure("risk", f"{_BY_CHANCE} (missing: any value)", share=False),
-    "expected_reidentifications_category": Measure("risk", f"{_BY_CHANCE} (missing: a value)", share=False),
-    "household_risk": Measure("risk", "household risk"),
-    "expected_household_reidentifications": Measure("risk", "households re-identified, expected", share=False),
-    "expected_persons_in_reidentified_households": Measure("risk", "persons in such households", share=False),
-    "key_linkage": Measure("risk", "records linked by their keys"),
-    "numeric_linkage": Measure("risk", "records linked by their quantities"),
-    "violations_#_wildcard": Measure("risk", "records below k = # (missing: any value)", share=False),
-    "violations_#_category": Measure("risk", "records below k = # (missing: a value)", share=False),
-    "above_#": Measure("risk", "records with a risk above #", share=False),
-    "above_#_wildcard": Measure("risk", "records with a risk above # (missing: any value)", share=False),
-    "above_#_category": Measure("risk", "records with a risk above # (missing: a value)", share=False),
-    "with_household_size_sample_uniques": Measure("risk", "unique records, with household size", share=False),
-    "equal_cells": Measure("loss", "key cells changed or missing", kept=True),
-    "known_cells": Measure("loss", "key cells without a value", kept=True),
-    "granularity": Measure("loss", "granularity lost"),
-    "non_uniform_entropy": Measure("loss", "information lost (non-uniform entropy)"),
-    "discernibility": Measure("loss", "discernibility", share=False),
-    "average_class_size": Measure("loss", "average class size", share=False),
-    "table_distance": Measure("loss", "distance of tables (Hellinger)"),
-    "il1s": Measure("loss", "change of quantities (IL1s)", share=False),
-    "eigenvalues": Measure("loss", "difference of eigenvalues", share=False),
-    "correlations": Measure("loss", "difference of correlations", share=False),
-    "numeric_lost": Measure("loss", "quantities lost", share=False),
-    "indicators_lost": Measure("loss", "indicators lost", share=False),
-    "indicators_overlap_all": Measure("loss", "overlap of intervals lost", kept=True),
-    "indicators_overlap_mean": Measure("loss", "overlap lost, where compared", kept=True),
-    "indicators_overlap_least": Measure("loss", "overlap lost, the worst compared", kept=True),
-    "indicators_covered": Measure("loss", "indicators outside their first interval", kept=True),
+    row.name: row
+    for kind in ("risk", "loss")
+    for row in sorted(measures(shown="state", kind=kind), key=lambda row: bool(row.levels))
 }
-_NUMBER = r"(\d+(?:\.\d+)?(?:e-\d+)?)"
-_PATTERNS = {re.compile(re.escape(family).replace(r"\#", _NUMBER)): each for family, each in MEASURES.items()}
+_LOSSES = [row for row in MEASURES.values() if row.kind == "loss"]
 _KINDS = {"risk": "risk", "loss": "loss of utility"}
 
 
@@ -96,16 +49,14 @@ def measure_of(name: str, kind: str | None = None) -> Measure:
     return found
 
 
-def is_measure(name: str) -> bool:
+def is_measure(name: object) -> bool:
     """Whether there is a measure of that name."""
     return _found(name) is not None
 
 
 def _found(name: object) -> Measure | None:
-    for pattern, measure in _PATTERNS.items() if isinstance(name, str) else ():
-        if found := pattern.fullmatch(name):
-            return replace(measure, label=measure.label.replace("#", found[1])) if pattern.groups else measure
-    return None
+    found = find_measure(name)
+    return found if found is not None and found.kind in _KINDS and found.is_shown("state") else None
 
 
 #: What the functions take unless told otherwise.
@@ -257,16 +208,17 @@ def unseen_steps(protection: Chain) -> dict[str, tuple[str, ...]]:
     """
     spec = protection.spec
     tracked = dict.fromkeys((*spec.key_variables, *spec.sensitive_variables, *spec.numeric_variables))
-    found: dict[str, list[str]] = {name: [] for name in MEASURES if MEASURES[name].kind == "loss"}
-    before = protection.start.measured.row()
+    found: dict[str, list[str]] = {row.name: [] for row in _LOSSES}
+    before = protection.start.measured
     for position, step in enumerate(protection.steps, start=1):
-        after, cells = step.state.measured.row(), (step.changed, step.suppressed)
+        after, cells = step.state.measured, (step.changed, step.suppressed)
         touched = [name for name in tracked if name in step.removed or any(each.get(name) for each in cells)]
         if touched:
             text = f"{position} ({step.name} {', '.join(shortened(str(name)) for name in touched)})"
-            for name, steps in found.items():
-                if not _rises(name, before.get(name), after.get(name)):
-                    steps.append(text)
+            for row in _LOSSES:
+                was, now = before[row.name], after[row.name]
+                if not (is_finite(was) and is_finite(now) and row.cost(now) - row.cost(was) > _SAME):
+                    found[row.name].append(text)
         before = after
     return {name: tuple(steps) for name, steps in found.items()}
 
@@ -276,7 +228,8 @@ def blind_spot(recipe: pd.Series, unseen: Mapping[str, Iterable[str]], loss: str
     steps = list(unseen.get(loss, ()))
     if not steps:
         return None
-    costs = [_cost_in_words(name, recipe[name]) for name in seeing([unseen], loss) if is_finite(recipe.get(name))]
+    rows = [MEASURES[name] for name in seeing([unseen], loss) if is_finite(recipe.get(name))]
+    costs = [f"{row.name} {(percent if row.share else number)(row.cost(recipe[row.name]))}" for row in rows]
     beside = f"its cost by measures that do: {', '.join(costs[:_MOST_TOLD])}" if costs else "no measure here does"
     return f"{loss} does not see step {', '.join(steps)} of {shortened(str(recipe['label']), 80)}; {beside}"
 
@@ -284,17 +237,5 @@ def blind_spot(recipe: pd.Series, unseen: Mapping[str, Iterable[str]], loss: str
 def seeing(recipes: Iterable[Mapping[str, Iterable[str]]], loss: str) -> list[str]:
     """Measures that see every step that `loss` does not in any of the recipes, the usual loss first."""
     recipes = list(recipes)
-    names = sorted((name for name in MEASURES if MEASURES[name].kind == "loss"), key=lambda name: name != USUAL_LOSS)
+    names = sorted((row.name for row in _LOSSES), key=lambda name: name != USUAL_LOSS)
     return [name for name in names if all({*each.get(loss, ())}.isdisjoint(each.get(name, ())) for each in recipes)]
-
-
-def _rises(name: str, before: float | None, after: float | None) -> bool:
-    if not (is_finite(before) and is_finite(after)):
-        return False
-    kept = measure_of(name).kept
-    return (before - after if kept else after - before) > _SAME
-
-
-def _cost_in_words(name: str, value: float) -> str:
-    measure = measure_of(name)
-    return f"{name} {percent(1 - value if measure.kept else value) if measure.share else number(value)}"

@@ -7,17 +7,16 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from kanon_lab.columns import distinct
+from kanon_lab.columns import distinct, named_rows
 from kanon_lab.errors import shortened
-from kanon_lab.measures import file_risk, household_size, measure, records_above, with_household_composition
-from kanon_lab.measures.file_measures import UNWEIGHTED
+from kanon_lab.measures import household_size, measure, with_household_composition
+from kanon_lab.measures.file_measures import UNWEIGHTED, ClassRisks
+from kanon_lab.measures.registry import LIMITS, limit_of
 from kanon_lab.recipes.exposure import Exposure, dependent_columns, exposed_by_columns
 from kanon_lab.recipes.households import household_disclosure, order_notes, shared_by_members
 from kanon_lab.recipes.released import NO_ROLE, label_notes, released_columns, untouched
-from kanon_lab.recipes.settings import LIMITS
 from kanon_lab.recipes.state import Chain, derived_seed, final_claims
 from kanon_lab.recipes.steps import kind_of
 from kanon_lab.terms import Note
@@ -38,7 +37,6 @@ def final_diversity(protection: Chain) -> tuple[dict[str, dict], list[str]]:
 
 #: Columns of a verdict.
 VERDICT = ["name", "variable", "level", "limit", "bound", "found", "met", "records"]
-_MEASURED = ("global_risk", "household_risk", "key_linkage")
 # Without a k anywhere, what no limit counts is told of records that stand alone.
 _USUAL_K = 2
 # Share of records found by their quantities, above which that is said.
@@ -69,14 +67,14 @@ class Judged:
     """A release beside the limits of an office.
 
     `k` is what was counted with (of the limits, else the required one, else 2). `verdict` has one row a limit: ``name``
-    (see `kanon_lab.recipes.settings.LIMITS`), ``variable`` (of diversity), ``level`` (of ``above_risk``), ``limit``,
+    (see `kanon_lab.measures.registry.LIMITS`), ``variable`` (of diversity), ``level`` (of ``above_risk``), ``limit``,
     ``bound`` ("at least" or "at most"), ``found`` (missing where it is not known), ``met`` and ``records`` (behind it,
     if counted).
     """
 
     k: int
     verdict: pd.DataFrame = field(repr=False)
-    exposure: Exposure = field(repr=False)
+    exposure: Exposure | None = field(repr=False)
     claims: pd.DataFrame = field(repr=False)
     cautions: tuple[Caution, ...] = field(repr=False)
 
@@ -88,8 +86,8 @@ class Judged:
     def to_dict(self) -> dict[str, Any]:
         """``limits`` (rows with ``value`` for what was found), ``met`` and ``cautions``, in types that JSON has."""
         rows = self.verdict.rename(columns={"found": "value"}).astype(object)
-        rows = rows.where(rows.notna(), None).to_dict("records")
-        return {"limits": rows, "met": self.met, "cautions": [each.to_dict() for each in self.cautions]}
+        limits = rows.where(rows.notna(), None).to_dict("records")
+        return {"limits": limits, "met": self.met, "cautions": [each.to_dict() for each in self.cautions]}
 
 
 def judge(protection: Chain, limits: Mapping[str, Any], *, k_required: int | None = None) -> Judged:
@@ -99,7 +97,7 @@ def judge(protection: Chain, limits: Mapping[str, Any], *, k_required: int | Non
     ----------
     protection : Protection
     limits : mapping
-        Names of `kanon_lab.recipes.settings.LIMITS` with their bounds, as the ``limits`` of a recipe once it is read.
+        Names of `kanon_lab.measures.registry.LIMITS` with their bounds, as the ``limits`` of a recipe once it is read.
     k_required : int, optional
         Counted with where the limits have no k; 2 if neither is given.
 
@@ -118,14 +116,14 @@ def judge(protection: Chain, limits: Mapping[str, Any], *, k_required: int | Non
     ([False, True], False)
     """
     k = limits.get("k") or k_required or _USUAL_K
-    release = _Release(protection, k)
+    release = Release(protection, k)
     rows = [row for name, limit in limits.items() for row in release.rows(name, limit)]
     verdict = pd.DataFrame(rows, columns=VERDICT, dtype=object)
     verdict = verdict.astype({"level": float, "met": bool, "records": "Int64"})
     return Judged(k, verdict, release.exposure, release.claims, tuple(_cautions(release)))
 
 
-class _Release:
+class Release:
     """What is counted of a release, each once."""
 
     def __init__(self, protection: Chain, k: int):
@@ -141,27 +139,27 @@ class _Release:
 
     def rows(self, name: str, limit: Any) -> Iterator[tuple]:
         """The verdict on a limit, one row or one for each variable or level."""
-        if LIMITS[name].by == "variable":
+        measure, by = LIMITS[name], limit_of(name).by
+        if by == "variable":
             for variable in [each for each in limit if each in self.diversity]:
-                yield _row(name, limit[variable], self.diversity[variable][name], variable=variable)
-        elif name == "above_risk":
+                yield _row(name, limit[variable], self.diversity[variable][measure.name], variable=variable)
+        elif by == "level":
             for level, most in limit.items():
-                records = records_above(self.risks, threshold=level, records=self.table.records).records
+                records = measure.of(self.classes, level)
                 yield _row(name, most, records, level=level, records=records)
         elif name == "k":
             below = self.failing(DECISIVE[self.protection.spec.missing])
             yield (*_row(name, limit, self.last.k_achieved)[:-2], below == 0, below)
-        elif name in ("household_uniques", "exposed_by_columns"):
-            records = self.exposure.records if name == "exposed_by_columns" else self.composition or 0
-            yield _row(name, limit, records, records=records)
+        elif measure.is_shown("state"):
+            yield _row(name, limit, self.last[measure.name])
         else:
-            found = getattr(self.last, name) if name in _MEASURED else float(self.risks.max())
-            yield _row(name, limit, found)
+            found = measure.of(self if measure.taken_from == "release" else self.classes)
+            yield _row(name, limit, found, records=found if measure.unit == "records" else None)
 
     @cached_property
-    def risks(self) -> np.ndarray:
-        """Individual risk of the records of each class."""
-        return file_risk(self.table, estimator=self.protection.estimator).of_class
+    def classes(self) -> ClassRisks:
+        """The classes of what is released."""
+        return ClassRisks(self.table, self.protection.estimator)
 
     @cached_property
     def diversity(self) -> dict[str, dict]:
@@ -170,18 +168,18 @@ class _Release:
 
 
 def _row(name: str, limit: float, found: float | None, *, variable=None, level=None, records=None) -> tuple:
-    bound = LIMITS[name].bound
+    bound = limit_of(name).bound
     met = found is not None and (found >= limit if bound == "at least" else found <= limit)
     return name, variable, level, limit, bound, found, met, records
 
 
-def _cautions(release: _Release) -> Iterator[Caution]:
+def _cautions(release: Release) -> Iterator[Caution]:
     """Cautions, the gravest first."""
     protection, last, k = release.protection, release.last, release.k
     spec = protection.spec
-    for row in release.exposure.columns.sort_values("records", ascending=False, kind="stable").itertuples():
+    for row in named_rows(release.exposure.columns.sort_values("records", ascending=False, kind="stable")):
         if row.records:
-            names, keys = (" + ".join(map(shortened, each)) for each in (row.columns, row.keys))
+            names, keys = (" + ".join(shortened(name) for name in each) for each in (row.columns, row.keys))
             said = {"names": names, "role": row.role, "keys": keys, "records": row.records, "k": k}
             yield Caution("exposed", row.records, row.columns, Note(f"caution_exposed_{row.direction}", **said))
     for claim in ("own_class", "true_key"):
@@ -192,10 +190,10 @@ def _cautions(release: _Release) -> Iterator[Caution]:
         yield _caution("household_size", unique, household)
     if release.composition:
         yield _caution("household_composition", release.composition, household)
-    if (linked := last.numeric_linkage) is not None and linked > _MOST_LINKED:
+    if (linked := last["numeric_linkage"]) is not None and linked > _MOST_LINKED:
         yield _caution("numeric_linkage", None, spec.numeric_variables, linked=linked)
-    if names := tuple(name for name in spec.key_variables if name in protection.state.truth.perturbed):
-        yield _caution("perturbed", None, names)
+    if perturbed := tuple(name for name in spec.key_variables if name in protection.state.truth.perturbed):
+        yield _caution("perturbed", None, perturbed)
 
 
 def _caution(key: str, records: int | None, columns: tuple[str, ...], **parts: Any) -> Caution:
@@ -228,7 +226,7 @@ def notes_of(protection: Chain) -> Iterator[Note]:
     stale = dict(_stale_ghosts(protection))
     for key, ghosts in stale.items():
         yield Note("stale_ghosts", variable=shortened(key), columns=_listed(ghosts))
-    for row in dependent_columns(protection).itertuples():
+    for row in named_rows(dependent_columns(protection)):
         named = {"column": shortened(row.column), "role": row.role, "variable": shortened(row.variable)}
         if row.variable == spec.household:
             yield Note("tells_households", **named, values=row.distinct_values)
@@ -248,7 +246,7 @@ def _columns(protection: Chain) -> Iterator[Note]:
     if same := untouched(columns):
         yield Note("untouched", columns=_listed(same))
     telling = columns[(columns["role"] == NO_ROLE) & (columns["distinct_values"] > n / 2)]
-    for row in telling.itertuples():
+    for row in named_rows(telling):
         yield Note("alone", column=shortened(row.column), values=row.distinct_values, records=n)
 
 
@@ -314,7 +312,7 @@ def _guessed(protection: Chain) -> Iterator[Note]:
     """Places and numbers drawn by a seed that can be found by trying; what perturbs hides more than its draws."""
     for number, step in enumerate(protection.steps, 1):
         made = protection.seed < _GUESSED and step.seed == derived_seed(protection.seed, number)
-        if step.name in _UNDONE and (made or step.seed < _GUESSED):
+        if step.name in _UNDONE and step.seed is not None and (made or step.seed < _GUESSED):
             yield Note(f"seed_{step.name}", step=number, name=step.name, digits=len(str(_GUESSED)) + 1)
 
 
@@ -331,12 +329,12 @@ def _households(protection: Chain) -> Iterator[Note]:
     spec, state = protection.spec, protection.state
     if not protection.shows_households:
         return
-    household = shortened(spec.household)
-    for row in household_disclosure(protection).itertuples():
+    household = shortened(str(spec.household))
+    for row in named_rows(household_disclosure(protection)):
         if row.shown and row.shared >= _OF_HOUSEHOLDS:
             counts = {"shown": row.shown, "suppressed": row.suppressed, "share": row.shared}
             yield Note("shown_by_members", variable=shortened(row.variable), **counts, household=household)
-    counted = state.measured.with_household_size
+    counted = state.measured.with_household_size or {}
     yield Note(
         "household_size_known",
         household=household,
@@ -345,7 +343,7 @@ def _households(protection: Chain) -> Iterator[Note]:
         uniques=counted["sample_uniques"],
         k_without=state.measured.k_achieved,
     )
-    if not any(step.changed.get(spec.household) for step in protection.steps):
+    if not any(step.changed.get(str(spec.household)) for step in protection.steps):
         yield Note("household_values", household=household)
 
 

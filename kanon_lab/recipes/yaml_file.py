@@ -39,14 +39,14 @@ def parse_yaml(text: str, place: str | Path) -> Any:
     try:
         return yaml.load(text, _Loader)
     except yaml.MarkedYAMLError as error:
-        line, fault = _slip(error, text)
+        fault = _reworded(error, text)
     except yaml.reader.ReaderError as error:
-        line, fault = text.count("\n", 0, error.position) + 1, "a control character; take it out"
+        fault = f"line {len(text[: error.position + 1].splitlines())}: a control character; take it out"
     except ValueError:  # thousands of digits
-        line, fault = None, "holds a number that is too long; put it in quotes if it is text"
+        fault = "holds a number that is too long; put it in quotes if it is text"
     except RecursionError:
-        line, fault = None, "is nested too deeply to be settings; make it plainer"
-    raise DataError(f"{place}: line {line}: {fault}" if line else f"{place}: {fault}")
+        fault = "is nested too deeply to be settings; make it plainer"
+    raise DataError(f"{place}: {fault}")
 
 
 def dump_yaml(settings: dict) -> str:
@@ -116,11 +116,11 @@ def _check_key(key: object, key_node: yaml.Node, value_node: yaml.Node) -> None:
     if isinstance(key, float) and (key.is_integer() or str(key) != key_node.value):  # a label would be another one
         raise _fault(f"{shortened(key_node.value)} is the number {key:g}; put it in quotes if it is text", key_node)
     empty = isinstance(value_node, yaml.ScalarNode) and not value_node.value and value_node.style is None
-    if empty and isinstance(key, str) and key_node.style is None and (fault := _missing_space(key)):
+    if empty and isinstance(key, str) and getattr(key_node, "style", None) is None and (fault := _missing_space(key)):
         raise _fault(fault, key_node)
 
 
-def _fault(problem: str, at: yaml.Node | yaml.Event) -> yaml.MarkedYAMLError:
+def _fault(problem: str, at: Any) -> yaml.MarkedYAMLError:
     return yaml.MarkedYAMLError(None, None, problem, at.start_mark)
 
 
@@ -144,7 +144,7 @@ def seen_from(settings: dict, recipe: str | Path) -> dict:
     return _renamed(settings, lambda name: name if Path(name).is_absolute() else os.path.relpath(name, folder))
 
 
-def hierarchy_paths(settings: dict) -> list[str]:
+def hierarchy_paths(settings: Any) -> list[str]:
     """The files of hierarchies that settings name, once each."""
     found: dict[str, None] = {}
     _renamed(settings, lambda name: found.setdefault(name) or name)
@@ -170,15 +170,32 @@ def _renamed(settings: Any, rename: Callable[[str], str]) -> Any:
 
 # A name whose colon has no space after it, at the beginning of a line or of an entry; no address and no path.
 _CLOSE_COLON = re.compile(r"\s*(?:-\s+)*([^\s:'\"#\[\]{},&*!|>%@`]+):(?=[^\s:/\\])")
-_COLON = re.compile(r":(\s|$)")
-_MORE = "is indented more than the line before it, which is complete; indent both alike"
-# By the beginning of what the parser says, what is said in its place.
-_SIGNS = {
-    "found character": "a text that begins with {sign}, which YAML keeps for itself; put it in quotes",
+_REFERENCE = "a * or & that means a reference here; put it in quotes"
+_OPEN = "a [ or { is never closed, or lacks a comma; close it, or put commas between its parts"
+_INDENT = "is not indented as the lines that it goes with; indent them alike"
+_COLON, _NO_COLON = "mapping values", "could not find expected ':'"
+# By how the parser's words on the context or on the problem begin: where the fault is by its marks, and our words.
+_WORDS = {
+    "while scanning an alias": _REFERENCE,
+    "while scanning an anchor": _REFERENCE,
+    "while parsing a flow": _OPEN,
+    _COLON: "a colon where none can be; put a text that holds one in quotes, and indent names alike",
+    _NO_COLON: "a name without a colon after it; write name: value",
+    "expected <block end>, but found '<block": _INDENT,
+    "expected <block end>, but found '-'": _INDENT,
+    "expected <block end>, but found '?'": _INDENT,
+    "expected <block end>, but found ']'": "] closes what was never opened; take it out",
+    "expected <block end>, but found '}'": "} closes what was never opened; take it out",
+    "expected <block end>": "a value goes on after its end; put a text in quotes as a whole, a mark inside it twice",
+    "found unexpected end of stream": "a quotation mark is never closed; close it",
+    "found character '\\t'": "a tab; indent with spaces",
+    "found character": "a text that begins with a sign that YAML keeps for itself; put it in quotes",
     "found unknown escape": "a backslash in double quotes; use single quotes",
     "but found another document": "--- begins another document; keep one",
     "sequence entries": "a - in the middle of a line; begin a line with it",
 }
+# Faults that are where what the parser was reading begins.
+_AT_CONTEXT = (_NO_COLON, "while parsing a flow", "found unexpected end of stream")
 
 
 def _missing_space(text: str) -> str | None:
@@ -187,68 +204,14 @@ def _missing_space(text: str) -> str | None:
     return f"a space is missing after the colon of {shortened(found[1])}; write it there" if found else None
 
 
-def _slip(error: yaml.MarkedYAMLError, text: str) -> tuple[int, str]:
-    """Line, from 1 on, and fault: the parser's own where it is not known better."""
+def _reworded(error: yaml.MarkedYAMLError, text: str) -> str:
+    """What the parser says, with its own line and column, in words that say what to do."""
     problem, context = error.problem or "is no YAML", error.context or ""
-    mark = error.problem_mark or error.context_mark
-    line, opened = mark.line + 1, (error.context_mark or mark).line + 1
-    lines = text.splitlines()
-    here = lines[mark.line] if mark.line < len(lines) else ""
-    if problem in ("mapping values are not allowed here", "could not find expected ':'"):
-        return _colon(lines, line, opened if error.context_mark else None, mark.column)
-    if problem.startswith("expected <block end>"):
-        return line, _block(lines, mark, problem)
-    if "flow" in context and problem.startswith(("expected ',' or", "expected the node content")):
-        sign = "{" if "mapping" in context else "["
-        before = "" if opened == line else f" of line {opened}"
-        if problem.endswith("'<stream end>'"):
-            return opened, "a [ or { is never closed; close it"
-        return line, f"the {sign}{before} is not closed by here, or a comma is missing; mend it"
-    if problem == "found unexpected end of stream":
-        return opened, "a quotation mark is never closed; close it"
-    return line, _sign(problem, context, here[mark.column : mark.column + 1])
-
-
-def _colon(lines: list[str], line: int, opened: int | None, column: int) -> tuple[int, str]:
-    """A colon that cannot be one of a name, or none where one must be: the cause may stand in a line before."""
-    first = line
-    # A value without a name goes on over lines, up to the one where it begins.
-    while first > 1 and (first == line or not _COLON.search(lines[first - 1]) or not lines[first - 1].strip()):
-        first -= 1
-    for number in range(opened or first, min(line, len(lines)) + 1):
-        if fault := _missing_space(lines[number - 1]):
-            return number, fault
-    if opened is not None:
-        return opened, "a name without a colon after it; write name: value"
-    if _COLON.search(lines[line - 1][:column]):
-        return line, "a second colon with a space after it; put a text that holds one in quotes"
-    return line, _MORE if _is_indented_more(lines, line) else (
-        "a name where none can be; look for a missing colon in the line before"
-    )
-
-
-def _block(lines: list[str], mark: yaml.Mark, problem: str) -> str:
-    if problem.endswith(("']'", "'}'")):
-        return f"{problem[-2]} closes what was never opened; take it out"
-    if not problem.endswith(("start>'", "'-'", "'?'")):
-        return "something stands after the end of a value; put a text in quotes as a whole, a mark inside it twice"
-    more = _is_indented_more(lines, mark.line + 1)
-    return _MORE if more else "is not indented as the lines that it goes with; indent them alike"
-
-
-def _sign(problem: str, context: str, sign: str) -> str:
-    if sign == "\t":
-        return "a tab; indent with spaces"
-    if "alias" in context or "anchor" in context:
-        return "a * or & that means a reference here; put it in quotes"
-    for beginning, told in _SIGNS.items():
-        if problem.startswith(beginning):
-            return told.format(sign=sign)
-    return problem if ";" in problem else f"{shortened(problem, 100)}; mend the line"
-
-
-def _is_indented_more(lines: list[str], line: int) -> bool:
-    """Whether a line, from 1 on, is indented more than the last one before it that is neither blank nor a remark."""
-    told = [each for each in lines[: line - 1] if each.strip() and each.lstrip()[0] != "#"]
-    here, *before = (len(each) - len(each.lstrip(" ")) for each in (lines[line - 1], *told[-1:]))
-    return bool(before) and here > before[0]
+    kind = next((kind for kind in _WORDS if context.startswith(kind) or problem.startswith(kind)), None)
+    mark = error.context_mark if kind in _AT_CONTEXT else error.problem_mark or error.context_mark
+    if kind in (_COLON, _NO_COLON):  # the usual cause, which may be in the line before
+        for number, line in enumerate(text.splitlines()[: mark.line + 1]):
+            if number >= mark.line - 1 and (fault := _missing_space(line)):
+                return f"line {number + 1}: {fault}"
+    fault = _WORDS.get(kind) or (problem if ";" in problem else f"{shortened(problem, 100)}; mend the line")
+    return f"line {mark.line + 1}, column {mark.column + 1}: {fault}"

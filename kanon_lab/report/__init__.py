@@ -1,13 +1,5 @@
 """The report on one's own file: validated configuration -> notebook -> one offline HTML file."""
 
-from kanon_lab.loading import exports
+import lazy_loader
 
-__getattr__, __dir__, __all__ = exports(
-    __name__,
-    {
-        "analysis": "Analysis analyse",
-        "build": "Report make_report",
-        "config": "ReportConfig Run as_config opened read_config",
-        "sections": "SECTIONS section",
-    },
-)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

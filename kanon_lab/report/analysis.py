@@ -121,7 +121,7 @@ class Analysis:
     map: Any
     map_axes: tuple[str, str]
     released: pd.DataFrame
-    notes: tuple[str, ...]
+    notes: tuple[Any, ...]
     left_out: tuple[str, ...]
     parameters: dict[str, Any]
     seeds: pd.DataFrame
@@ -214,10 +214,9 @@ def _found(
     """What is told of the file, and labels of its codes; of a large one a hash only where it is told."""
     if isinstance(file, pd.DataFrame):
         return {"name": name, "records": len(file), "columns": file.shape[1], "notes": ()}, {}
-    by_engine = not isinstance(file, MicrodataFile)
-    notes = file.counted.notes if by_engine else file.notes
+    notes = file.notes if isinstance(file, MicrodataFile) else file.counted.notes
     told = tuple(note for note in notes if not key_of(note).startswith("codes_"))  # they quote codes
-    if by_engine:
+    if not isinstance(file, MicrodataFile):
         return {"name": name, **file.found, **(file.kept() if internal else {}), "notes": told}, {}
     return {"name": name, **file.found, "notes": told}, file.labels
 
@@ -321,7 +320,7 @@ def _map(file: MicrodataFile | Records | pd.DataFrame, config: ReportConfig) -> 
     grid = {**config.map, "grid": named_grid(config.map)}
     frame = file.numbered if isinstance(file, MicrodataFile) else file
     found = risk_utility_map(frame, grid, workers=1, progress=False)
-    overlaps = {name: 3 for name in found.points if name.startswith("indicators_overlap")}
+    overlaps = {name: 3 for name in found.points.columns if name.startswith("indicators_overlap")}
     return replace(found, points=found.points.round(overlaps), spread=found.spread.round(overlaps))
 
 

@@ -204,7 +204,11 @@ def make_report(
     began = time.perf_counter()
     out, target = Path(out), None if protected is None else Path(protected)
     by_engine = check_engine(engine) != "memory"
-    request = {**_asked(file, by_engine), "configuration": dump_yaml(config.settings), "where": config.recipe.name}
+    request: dict[str, Any] = {
+        **_asked(file, by_engine),
+        "configuration": dump_yaml(config.settings),
+        "where": config.recipe.name,
+    }
     request |= {"internal": internal, "protected": None if target is None else target.name}
     if by_engine:
         with names_only(Path(file), *([target] if target else [])), inside(config.recipe.name):
@@ -231,7 +235,7 @@ def make_report(
             with _placed(Path(beside or Path(folder, RELEASE), target.name), target, overwrite, moved=by_engine):
                 _write(out, page)
             digest = files.sha256(target) if target.is_file() else None
-            released |= {"sha256": digest, "records": found["records"]}
+            released = {**(released or {}), "sha256": digest, "records": found["records"]}
     with suppress(OSError, KanonLabError):  # the page is there, whatever becomes of the leavings of an older run
         if of_failed_run(kept):
             kept.unlink()
@@ -321,7 +325,7 @@ def said_of(error: NotebookError) -> str:
     while isinstance(cause, NotebookError):
         cause = cause.__cause__
     if (kind := getattr(cause, "ename", None)) is not None:
-        return in_one_line(kind, cause.evalue)
+        return in_one_line(kind, getattr(cause, "evalue", ""))
     if isinstance(cause, RuntimeError):
         return "its Python process did not start, or died (out of memory?)"
     return f"an unexpected {type(cause or error).__name__}"

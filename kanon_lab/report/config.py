@@ -16,7 +16,6 @@ from kanon_lab import files
 from kanon_lab.errors import KanonLabError, OptionError, about, inside, shortened
 from kanon_lab.recipes.chain import Recipe, as_recipe
 from kanon_lab.recipes.grid import grid_candidates
-from kanon_lab.recipes.plan import OLD_WORD, in_new_words
 from kanon_lab.recipes.settings import LEAST, OF_REPORTS, RecipeSettings, ReportSettings
 from kanon_lab.recipes.tradeoff import measure_of
 from kanon_lab.recipes.yaml_file import beside, hierarchy_paths, parse_yaml, read_yaml, without_folders
@@ -86,11 +85,6 @@ class ReportConfig:
         return self.recipe.risks
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """What is to be known of the settings: old words that they were written in."""
-        return self.recipe.notes
-
-    @property
     def hierarchies(self) -> tuple[Path, ...]:
         """Files of hierarchies that the steps read."""
         return tuple(map(Path, hierarchy_paths(self.settings)))
@@ -115,8 +109,6 @@ def read_config(path: str | Path, overrides: Iterable[str] = ()) -> ReportConfig
     path = Path(path)
     with names_only(path, path.absolute()):
         settings = read_yaml(path)
-        with inside(path.name):
-            settings, notes = in_new_words(settings)
         for override in overrides:
             settings = _overridden(settings, override)
         written = {path.absolute().parent / name: name for name in hierarchy_paths(settings)}
@@ -125,9 +117,7 @@ def read_config(path: str | Path, overrides: Iterable[str] = ()) -> ReportConfig
                 with inside(f"{path.name}: hierarchy file"), files.reading_errors(file):
                     files.check_file(file)
                     file.open("rb").close()
-            config = as_config(beside(settings, path.absolute()), name=path.name)
-    recipe = replace(config.recipe, notes=tuple(dict.fromkeys([*notes, *config.notes])))
-    return replace(config, recipe=recipe)
+            return as_config(beside(settings, path.absolute()), name=path.name)
 
 
 def as_config(settings: Mapping[str, Any], *, name: str = "the configuration") -> ReportConfig:
@@ -141,13 +131,11 @@ def as_config(settings: Mapping[str, Any], *, name: str = "the configuration") -
     name : str
         What it is called in messages.
     """
-    notes: tuple[str, ...] = ()
     with inside(name):
         if isinstance(settings, Mapping):
             settings = {setting: value for setting, value in settings.items() if value is not None}
             if "grid" in settings:
                 raise OptionError("grid belongs under map, such as map: {grid: {k: [2, 3, 5]}}")
-            settings, notes = in_new_words(settings)
             _check_plain(settings)
         given = read(ReportSettings, settings)
         of_recipe = {setting: value for setting, value in settings.items() if setting not in OF_REPORTS}
@@ -156,8 +144,9 @@ def as_config(settings: Mapping[str, Any], *, name: str = "the configuration") -
         if given.map is not None:
             with inside("map"):
                 options |= _map(given.map.fields_set, of_recipe)
-    recipe = replace(recipe, name=name, notes=(*notes, *recipe.notes))
-    return ReportConfig(recipe, deepcopy(dict(settings)), limits=recipe.limits, reading=recipe.reading, **options)
+    return ReportConfig(
+        replace(recipe, name=name), deepcopy(dict(settings)), limits=recipe.limits, reading=recipe.reading, **options
+    )
 
 
 def names_only(*paths: Path) -> AbstractContextManager[None]:
@@ -213,8 +202,6 @@ def _overridden(settings: dict[str, Any], override: str) -> dict[str, Any]:
     *outer, last = names = [part.strip() for part in name.split(".")]
     if not sign or not all(names):
         raise OptionError(f"--set {shortened(override)}: write name=value, such as language=es or limits.k=5")
-    if outer and outer[0] == OLD_WORD:
-        outer[0] = "limits"
     place = settings = deepcopy(settings)
     for part in outer:
         place[part] = place = {} if place.get(part) is None else place[part]
@@ -255,7 +242,7 @@ class Run:
     @property
     def name(self) -> str:
         """What the file is called."""
-        return self.file.found["name"]
+        return str(self.file.found["name"])
 
     @contextmanager
     def data(self) -> Iterator[MicrodataFile | Records]:

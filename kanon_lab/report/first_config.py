@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
@@ -9,7 +10,9 @@ from typing import Any
 
 import pandas as pd
 
+from kanon_lab.columns import named_columns, named_rows
 from kanon_lab.errors import shortened, visible
+from kanon_lab.measures.registry import LIMITS, limit_of
 from kanon_lab.recipes.yaml_file import dump_yaml
 from kanon_lab.report import shapes
 from kanon_lab.report.shapes import NUMBERS, kind_of, meanings, means
@@ -55,9 +58,7 @@ _MANY = 20
 _OPEN_AGE = 75
 # Columns that a reason names at most.
 _MOST_NAMES = 3
-_LIMITS = {"k": 3, "global_risk": 0.02}
 _NO_CODES = "missing_codes: {COLUMN: [88, 99]}"
-_HOUSEHOLD_LIMIT = {"household_risk": 0.05}
 
 
 @dataclass(frozen=True)
@@ -95,13 +96,14 @@ def guess_roles(frame: pd.DataFrame) -> pd.DataFrame:
     names = list(map(str, frame.columns))
     frame = frame.set_axis(names, axis=1)
     body = any(means(name, "body") for name in names)
-    found = {name: _guess(name, column, body) for name, column in frame.items()}
+    found = {name: _guess(name, column, body) for name, column in named_columns(frame)}
     found |= _one_weight([guess for guess in found.values() if guess.role == "weight"])
     found |= _codes(frame, found)
     found |= _households(frame, found)
     for role in ("household", "indicators.sampling_unit"):
-        first, *others = [guess for guess in found.values() if guess.role == role] or [None]
-        found |= _passed_over(first, others)
+        of_role = [guess for guess in found.values() if guess.role == role]
+        if of_role:
+            found |= _passed_over(of_role[0], of_role[1:])
     found |= _like_weights(frame, found)
     if all(guess.role != "key_variables" for guess in found.values()):
         rest = [guess for guess in found.values() if (guess.role, guess.why) == ("", "few")][:_FALLBACK]
@@ -209,7 +211,7 @@ def _one_weight(candidates: list[Guess]) -> dict[str, Guess]:
     return {chosen.variable: replace(taken, unsure=not sure)} | _passed_over(chosen, others)
 
 
-def _passed_over(chosen: Guess | None, others: list[Guess]) -> dict[str, Guess]:
+def _passed_over(chosen: Guess, others: list[Guess]) -> dict[str, Guess]:
     """Further columns of a role that one alone may have."""
     return {each.variable: each.as_("", "another", columns=(chosen.variable,)) for each in others}
 
@@ -293,7 +295,8 @@ def first_config(
     texts = words_of("configuration", language)
     names = {role: list(rows["variable"]) for role, rows in guesses.groupby("role", sort=False)}
     head = "".join(_comment(texts[key].format(file=file, config=config)) for key in ("head", "guessed", "then"))
-    limits = {**_LIMITS, **(_HOUSEHOLD_LIMIT if "household" in names else {})}
+    asked = [name for name, row in LIMITS.items() if limit_of(name).usual and (not row.needs or row.needs in names)]
+    limits = {name: json.loads(limit_of(name).example) for name in asked}
     blocks = [
         _EDITORS + head,
         _comment(texts["schema"], wrap=False),
@@ -342,7 +345,7 @@ def _line(settings: Any) -> str:
     return dump_yaml(settings).removesuffix("\n")
 
 
-def _indicators(names: dict[str, list[str]]) -> dict[str, Any]:
+def _indicators(names: dict[Any, list[str]]) -> dict[str, Any]:
     wanted = {"rates": names.get("sensitive_variables"), "means": names.get("numeric_variables")}
     found = {name: listed for name, listed in wanted.items() if listed}
     if not found:
@@ -356,7 +359,7 @@ def _steps(guesses: pd.DataFrame, keys: list[str]) -> list[dict[str, Any]]:
     """Steps to begin with: bands of the age in years, where they leave two or more, and local suppression."""
     recode = [
         {"recode": {"variable": row.variable, "bands": [*range(0, _OPEN_AGE + 1, row.bands), None], "closed": "left"}}
-        for row in guesses[guesses["variable"].isin(keys) & (guesses["bands"] > 0)].itertuples()
+        for row in named_rows(guesses[guesses["variable"].isin(keys) & (guesses["bands"] > 0)])
     ]
     return [*recode[:1], {"suppress": {"importance": {name: place for place, name in enumerate(keys, 1)}}}]
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from kanon_lab.measures.registry import LIMITS, find_measure, measures
 from kanon_lab.report.safe import QUANTILES
 from kanon_lab.report.words import Few
 from kanon_lab.terms import Note
@@ -50,7 +51,7 @@ def public(analysis: Analysis) -> Analysis:
     whole per cents.
     """
     rounding = _Rounding(analysis)
-    frames = {name: rounding.frame(name, getattr(analysis, name)) for name in _FRAMES}
+    frames: dict[str, Any] = {name: rounding.frame(name, getattr(analysis, name)) for name in _FRAMES}
     sets = frames["unique_sets"]
     told = pd.Series([not isinstance(each, Few) for each in sets["records"]], index=sets.index, dtype=bool)
     frames["unique_sets"] = sets[told].reset_index(drop=True)
@@ -145,23 +146,23 @@ class _Rounding:
             released = [*(frame["version"] == "after")]
         elif name == "steps":
             released = [*(frame["step"] == self.last)]
-        for column in found:
+        for column in found.columns:
             if (kind := _FRAMES[name][column]) is not None:
                 values = [self.told(kind, *pair) for pair in zip(frame[column], released, strict=True)]
                 found[column] = pd.Series(values, index=frame.index, dtype=object)
         for count, share in _SHARES.items():
             if share in found and count in found:
-                few = [isinstance(each, Few) or pd.isna(each) for each in found[count]]
+                few = found[count].map(lambda records: isinstance(records, Few) or bool(pd.isna(records))).astype(bool)
                 found[share] = (found[count].mask(few).astype(float) / self.records).round(2)
         return found
 
     def summary(self, summary: Mapping[str, Any]) -> dict[str, Any]:
         """The summary with the measures that may be shown, and the steps of its counts."""
         rounded: dict[str, dict[str, Any]] = {"before": {}, "after": {}}
-        for when, measures in rounded.items():
+        for when, shown in rounded.items():
             for name, value in summary[when].items():
-                for kind in (kind for start, kind in _MEASURES.items() if name.startswith(start)):
-                    measures[name] = self.told(kind, value, when == "after")
+                if (row := find_measure(name)) is not None and row.rounding:
+                    shown[name] = self.told(getattr(_Rounding, row.rounding), value, when == "after")
         return {**summary, **rounded, "step": self.step, "step_of_categories": self.step_of_categories}
 
     def judged(self, judged: Judged) -> Judged:
@@ -172,11 +173,11 @@ class _Rounding:
         verdict = verdict.astype({"level": float, "met": bool})
         return replace(judged, verdict=verdict, cautions=cautions, claims=judged.claims.iloc[:0], exposure=None)
 
-    def _limit(self, row: dict[str, Any]) -> dict[str, Any]:
-        name, found = row["name"], None if pd.isna(row["found"]) else row["found"]
-        if found is not None and name in _COUNTED_LIMITS:
+    def _limit(self, row: Mapping[Any, Any]) -> dict[str, Any]:
+        unit, found = LIMITS[row["name"]].unit, None if pd.isna(row["found"]) else row["found"]
+        if found is not None and unit == "records":
             found = self._beside(int(found), row["met"])
-        elif found is not None and name not in _EXACT_LIMITS:
+        elif found is not None and unit not in ("k", "values"):
             found = sided(found, row["limit"], row["met"], least=row["bound"] == "at least")
         return {**row, "found": found, "records": self.told(_Rounding.count, row["records"])}
 
@@ -200,7 +201,7 @@ class _Rounding:
         )
         return replace(found, points=points, spread=spread)
 
-    def note(self, note: str) -> str:
+    def note(self, note: Any) -> Any:
         """A note with its counts in steps, and its shares in whole per cents; a text without a key stays as it is."""
         if not isinstance(note, Note):
             return note
@@ -226,8 +227,13 @@ def _shown(as_it_is: str = "", **kinds: str) -> dict[str, _KIND | None]:
     return {**dict.fromkeys(as_it_is.split()), **rounded}
 
 
+def _measured(place: str) -> dict[str, _KIND | None]:
+    """The measures that are shown in a place, by how `_Rounding` rounds them."""
+    return {row.name: getattr(_Rounding, row.rounding) for row in measures(shown=place)}
+
+
 #: Frame of an analysis -> its columns that may be shown, and how each is rounded.
-_FRAMES: dict[str, dict[str, _KIND | None]] = {
+_FRAMES: dict[str, dict[Any, _KIND | None]] = {
     "variables": _shown("column role fate kind", distinct="distinct_after", count="missing"),
     "categories": _shown("variable category share", category="records", several="pooled"),
     "quantiles": dict.fromkeys(("variable", *QUANTILES)),
@@ -237,29 +243,15 @@ _FRAMES: dict[str, dict[str, _KIND | None]] = {
     "riskiest": _shown("f_k low high", count="classes records"),
     "suda": _shown("version variable", tenth="contribution"),
     "unique_sets": _shown("version variables size", count="records"),
-    "diversity": _shown("variable distinct", count="homogeneous", tenth="entropy recursive alpha t_closeness"),
+    "diversity": _shown("variable", count="homogeneous") | _measured("diversity"),
     "steps": _shown(
         "step name settings columns_removed",
         touched="records_touched cells_changed cells_suppressed",
         count="below",
-        k="k_achieved",
-        risk="global_risk household_risk expected_reidentifications",
-        whole="non_uniform_entropy table_distance known_cells",
-    ),
+    )
+    | _measured("steps"),
     "claims": _shown("k claim share", count="records"),
     "released": _shown("column role", distinct="distinct_values", count="cells_changed cells_suppressed"),
 }
-#: Beginning of the name of a measure -> how it is rounded; others are not shown.
-_MEASURES = _shown(
-    k="k_achieved",
-    count="violations_ above_",
-    risk="""global_risk household_risk expected_reidentifications expected_household_reidentifications
-        average_class_size il1s""",
-    whole="known_cells equal_cells granularity non_uniform_entropy table_distance key_linkage numeric_linkage",
-    tenth="correlations",
-    exact="numeric_lost",
-)
 #: Part of a note -> how it is rounded; others are told as they are.
 _PARTS = _shown(count="records count told cells shown suppressed uniques", distinct="values", whole="linked")
-_EXACT_LIMITS = ("k", "distinct")
-_COUNTED_LIMITS = ("above_risk", "household_uniques", "exposed_by_columns")

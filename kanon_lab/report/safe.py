@@ -144,7 +144,7 @@ _SHOWN: dict[_Kind, str] = {
     _words: "k missing estimator language closed others outside half dates method centre top",
     _measures: "risk loss",
     _of_columns: "keep strength window",
-    _limits: "thresholds limits",
+    _limits: "limits",
     _dates: "reference date_format",
     _signs: "encoding separator decimal mask",
     _counted: "missing_codes grid",

@@ -10,13 +10,23 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from kanon_lab.columns import named_rows
 from kanon_lab.errors import KanonLabError, OptionError, shortened
 from kanon_lab.recipes.tradeoff import seeing
 from kanon_lab.recipes.yaml_file import dump_yaml
+from kanon_lab.report.measured import (
+    advice_on,
+    diversities,
+    limit_title,
+    limit_value,
+    losses,
+    main_measures,
+    measures_of_steps,
+)
 from kanon_lab.report.public import public
 from kanon_lab.report.safe import QUANTILES, told_label
 from kanon_lab.report.tables import MOST_CLASSES
-from kanon_lab.report.words import SHARES, Few, Markup, Words
+from kanon_lab.report.words import Few, Markup, Words
 from kanon_lab.show.page import Figure, figure
 
 if TYPE_CHECKING:
@@ -26,23 +36,8 @@ if TYPE_CHECKING:
 _WIDTHS = {"text": 40, "subtitle": 52}
 # Rows of a table; and of the pairs of categories that most records have.
 _SIZE, _MOST_PAIRS = 25, 300
-# Losses of a release, and what they are multiplied by to be told: 100 for shares in per cent.
-_LOSSES = {
-    **dict.fromkeys(("equal_cells", "granularity", "non_uniform_entropy", "table_distance"), 100),
-    **dict.fromkeys(("average_class_size", "il1s", "correlations", "numeric_lost"), 1),
-    **dict.fromkeys(("key_linkage", "numeric_linkage"), 100),
-}
-# Columns of the table of steps that are shares, by the measures that they show.
-_IN_PERCENT = {
-    "global_risk": "global_risk",
-    "household_risk": "household_risk",
-    "entropy_loss": "non_uniform_entropy",
-    "table_distance": "table_distance",
-    "known": "known_cells",
-}
 # Notes about columns that undo the protection of others or find persons by themselves.
 _GRAVE = ("alone", "stale_ghosts")
-_DIVERSITY = ("distinct", "entropy", "recursive", "alpha", "t_closeness")
 
 
 def section(analysis: Analysis, name: str, language: str = "en") -> list[Any]:
@@ -74,7 +69,7 @@ def _summary(a: Analysis, w: Words) -> list:
     return [
         *_verdict(a, w),
         *(w.paragraph(text, kind="kanon-caution") for text in _cautions(a, w)),
-        w.table(_main(a, w), "main_caption"),
+        w.table(main_measures(a, w), "main_caption"),
         *_left_out(a, w),
         w.heading("h_measured", level=3),
         w.text("measured", records=said["records"], keys=w.listed(said["keys"])),
@@ -98,12 +93,12 @@ def _verdict(a: Analysis, w: Words) -> list:
         return [w.text("no_limit", kind="kanon-verdict")]
     rows = [
         {
-            "limit_name": w.say(f"n_{row.name}", variable=row.variable, level=w.percent(row.level)),
+            "limit_name": limit_title(row, w),
             "verdict": w.say("v_met" if row.met else "v_unknown" if _is_unknown(a, row) else "v_unmet"),
             "wanted": _wanted(row, w),
-            "found": _value(row, row.found, row.limit, w),
+            "found": limit_value(row, row.found, row.limit, w),
         }
-        for row in verdict.itertuples(index=False)
+        for row in named_rows(verdict)
     ]
     table = w.table(pd.DataFrame(rows), "verdict_caption")
     if not len(unmet := verdict[~verdict["met"]]):
@@ -111,7 +106,7 @@ def _verdict(a: Analysis, w: Words) -> list:
     unknown = all(_is_unknown(a, row) for row in unmet.itertuples(index=False))
     said = {"unmet": len(unmet), "all": len(verdict)}
     whole = w.text("some_unknown" if unknown else "some_unmet", kind="kanon-verdict kanon-unmet", **said)
-    lines = [_advice(a, row, w) for row in unmet.itertuples(index=False)]
+    lines = [advice_on(a, row, w) for row in unmet.itertuples(index=False)]
     return [whole, table, w.heading("h_unmet", level=3), w.bullets(lines)]
 
 
@@ -122,33 +117,7 @@ def _is_unknown(a: Analysis, row: Any) -> bool:
 
 def _wanted(row: Any, w: Words) -> str:
     none = "_none" if row.bound == "at most" and not row.limit else ""
-    return w.say(f"{row.bound.replace(' ', '_')}{none}", value=_value(row, row.limit, row.found, w))
-
-
-def _value(row: Any, value: float | None, beside: float | None, w: Words) -> str:
-    """What a limit asks for beside what was found, or the other way: shares in per cent, all else as numbers."""
-    return w.percent(value, beside) if row.name in SHARES else w.told(value, beside)
-
-
-def _advice(a: Analysis, row: Any, w: Words) -> str:
-    """What to do about a limit that is not met, naming the key that most often makes a record rare."""
-    if _is_unknown(a, row):
-        return w.say("do_uncounted", name=w.say(f"n_{row.name}"), limit=row.name)
-    said = a.summary
-    exposing = [name for each in a.judged.cautions if each.key == "exposed" for name in each.columns]
-    part = {"found": _value(row, row.found, row.limit, w), "limit": _value(row, row.limit, row.found, w)}
-    part |= {"key": _rarest(a), "variable": row.variable, "level": w.percent(row.level), "k": said["k"]}
-    part |= {"columns": w.listed(dict.fromkeys(exposing)), "household": said["household"]}
-    part |= {"records": row.records, "all": said["records"]} if row.name == "k" else {}
-    return w.say(f"do_{row.name}", **part, persons=w.told(said["after"]["expected_reidentifications"]))
-
-
-def _rarest(a: Analysis) -> str:
-    """The key behind most uniqueness in the release; of several, or where none is unique, that of most categories."""
-    after = a.suda[a.suda["version"] == "after"].set_index("variable")["contribution"]
-    keys = a.variables[a.variables["column"].isin(a.summary["keys"]) & a.variables["distinct_after"].notna()]
-    keys = keys.assign(share=keys["column"].map(after).astype(float).fillna(0).round(6))
-    return keys.sort_values(["share", "distinct_after"], kind="stable")["column"].iloc[-1]
+    return w.say(f"{row.bound.replace(' ', '_')}{none}", value=limit_value(row, row.limit, row.found, w))
 
 
 def _cautions(a: Analysis, w: Words) -> list[str]:
@@ -163,34 +132,13 @@ def _cautions(a: Analysis, w: Words) -> list[str]:
     return found
 
 
-def _main(a: Analysis, w: Words) -> pd.DataFrame:
-    """The main measures before and after, as text: their units differ."""
-    said, k, policy = a.summary, a.summary["k"], a.summary["policy"]
-    rows = [
-        (w.say("m_k"), "k_achieved", w.number),
-        (w.say("m_below", k=k), f"violations_{k}_{policy}", w.number),
-        (w.say("m_unique"), f"violations_2_{policy}", w.number),
-        (w.say("m_global"), "global_risk", w.percent),
-        (w.say("m_persons"), "expected_reidentifications", w.told),
-        *((w.say("m_above", risk=w.percent(risk)), f"above_{risk}", w.number) for risk in said["risks"]),
-        (w.say("m_household"), "household_risk", w.percent),
-        (w.say("m_households"), "expected_household_reidentifications", w.told),
-        (w.say("m_known"), "known_cells", w.percent),
-    ]
-    found = [
-        {"measure": text, **{when: form(said[when][name]) for when in ("before", "after")}}
-        for text, name, form in rows
-        if said["before"].get(name) is not None
-    ]
-    return pd.DataFrame(found)
-
-
 def _variables(a: Analysis, w: Words) -> list:
     least = a.summary["least"]
+    kinds = [w.say(f"kind_{kind}") if isinstance(kind, str) else None for kind in a.variables["kind"]]
     frame = a.variables.assign(
         role=[*map(w.roles, a.variables["role"])],
         fate=[w.say(f"fate_{fate}") for fate in a.variables["fate"]],
-        kind=[w.say(f"kind_{kind}") if isinstance(kind, str) else None for kind in a.variables["kind"]],
+        kind=pd.Series(kinds, index=a.variables.index, dtype=object),
     )
     parts = [w.table(frame, "roles_caption", least=least), w.text("pooling", least=least)]
     step = a.summary.get("step_of_categories", 5)
@@ -245,7 +193,7 @@ def _chart_of_risks(a: Analysis, w: Words) -> Figure:
     frame = a.risks[a.risks["version"] == "after"].drop(columns="version")
     few = next((each.step for each in frame["records"] if isinstance(each, Few)), None)
     frame = _drawn(frame, few or 0, a.summary["records"])  # the last bar, of the riskiest, must not be missing
-    top = frame.loc[frame["records"].idxmax()]
+    top = frame.iloc[int(frame["records"].argmax())]
     said = {"low": w.percent(top["low"]), "high": w.percent(top["high"]), "records": int(top["records"])}
     return _figure(
         risk_distribution(frame), "risks", w, **said, few="" if few is None else w.say("few_drawn", step=few)
@@ -255,7 +203,7 @@ def _chart_of_risks(a: Analysis, w: Words) -> Figure:
 def _riskiest(a: Analysis, w: Words) -> list:
     table = a.riskiest.assign(risk=_ranges(a.riskiest, w)).rename(columns={"f_k": "size"})
     shown = [name for name in ("size", "risk", "classes", "records") if name in table]
-    parts = [w.text("riskiest_text"), w.table(table[shown], "riskiest_caption")]
+    parts: list[Any] = [w.text("riskiest_text"), w.table(table[shown], "riskiest_caption")]
     versions = list(dict.fromkeys(a.suda["version"]))
     parts.append(w.text("suda_text", size=a.suda_size) if versions else w.text("suda_none"))
     for version in versions:
@@ -274,7 +222,7 @@ def _chart_of_suda(found: pd.DataFrame, version: str, w: Words) -> Figure:
     from kanon_lab.show import contributions
 
     frame = found.assign(contribution=found["contribution"].astype(float))
-    said = w.listed(f"{row.variable} {w.percent(row.contribution)}" for row in frame.itertuples())
+    said = w.listed(f"{row.variable} {w.percent(row.contribution)}" for row in named_rows(frame))
     return _figure(contributions(frame), "suda", w, version=w.say(f"version_{version}"), said=said)
 
 
@@ -283,20 +231,14 @@ def _diversity(a: Analysis, w: Words) -> list:
         return [w.text("no_sensitive")]
     pairs = zip(a.diversity["variable"], a.diversity["homogeneous"], strict=True)
     lines = [w.say("diversity_homogeneous", variable=variable, records=records) for variable, records in pairs]
-    table = a.diversity[["variable", *_DIVERSITY, "homogeneous"]]
-    table = table.assign(**{name: w.digits(table[name]) for name in _DIVERSITY[1:]})
-    return [w.text("diversity_text"), w.bullets(lines), w.table(table, "diversity_caption")]
+    return [w.text("diversity_text"), w.bullets(lines), w.table(diversities(a, w), "diversity_caption")]
 
 
 def _recipe(a: Analysis, w: Words) -> list:
     k, names = a.summary["k"], [w.say("as_it_came"), *a.steps["name"].iloc[1:]]
     steps = a.steps.assign(name=names)
     touched = ["step", "name", "settings", "records_touched", "cells_changed", "cells_suppressed", "columns_removed"]
-    after = pd.DataFrame({"step": steps["step"], "name": names, "k": steps["k_achieved"], "below": steps["below"]})
-    after["reidentifications"] = w.digits(steps["expected_reidentifications"])
-    for column, measure in _IN_PERCENT.items():
-        if steps[measure].notna().any():
-            after[column] = w.digits(steps[measure], power=2)
+    after = pd.DataFrame({"step": steps["step"], "name": names, "below": steps["below"], **measures_of_steps(a, w)})
     claims = a.claims.assign(claim=[w.say(f"claim_{claim}", k="k") for claim in a.claims["claim"]])
     claims = claims.rename(columns={"records": "fails"})[["claim", "fails", "share"]]
     return [
@@ -308,12 +250,8 @@ def _recipe(a: Analysis, w: Words) -> list:
 
 
 def _utility(a: Analysis, w: Words) -> list:
-    after = a.summary["after"]
-    losses = {name: after[name] * times for name, times in _LOSSES.items() if after.get(name) is not None}
-    losses = {name: value for name, value in losses.items() if value == value}
-    rows = pd.DataFrame({"measure": [w.say(f"u_{name}") for name in losses]})
     return [
-        w.table(rows.assign(value=w.digits(pd.Series([*losses.values()]))), "utility_caption"),
+        w.table(losses(a, w), "utility_caption"),
         *([w.text("utility_left")] if a.left_out else _indicators(a, w)),
     ]
 
@@ -336,7 +274,7 @@ def _indicators(a: Analysis, w: Words) -> list:
             "overlap": w.say(f"overlap_{100 * row.overlap:.0f}"),
             "covered": w.say(f"covered_{row.covered}"),
         }
-        for row in found.head(_SIZE).itertuples()
+        for row in named_rows(found.head(_SIZE))
     ]
     return [*parts, w.table(pd.DataFrame(rows), "indicators_caption")] if rows else parts
 
@@ -347,7 +285,7 @@ def _map(a: Analysis, w: Words) -> list:
     if a.map is None:
         return []
     points, (risk, loss) = a.map.points, a.map_axes
-    said = {"count": len(points), "risk": risk, "loss": loss}
+    said: dict[str, Any] = {"count": len(points), "risk": risk, "loss": loss}
     try:
         front = a.map.frontier(risk=risk, loss=loss)
         drawn = _figure(risk_utility(a.map, risk=risk, loss=loss), "map", w, **said, front=len(front))
@@ -407,7 +345,7 @@ def _internal(a: Analysis, w: Words) -> list:
         table = table.assign(risk=[w.percent(risk) for risk in table["risk"]], F_k=[*map(w.number, table["F_k"])])
         keys = [name for name in table.columns if name not in heads]
         told = pd.concat([table[keys], table[[*heads]].rename(columns=heads)], axis=1)
-        said = {"version": w.say(f"version_{version}"), "most": MOST_CLASSES}
+        said: dict[str, Any] = {"version": w.say(f"version_{version}"), "most": MOST_CLASSES}
         parts.append(w.table(told, "internal_riskiest", heads=False, **said))
     if found.recodings:
         parts.append(w.heading("h_internal_recodings", level=3))

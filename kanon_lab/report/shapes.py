@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, reduce
 from importlib import resources
+from io import StringIO
 from math import gcd
 from typing import TYPE_CHECKING
 
@@ -69,8 +70,7 @@ def means(name: str, meaning: str) -> bool:
 @cache
 def _patterns() -> dict[str, re.Pattern[str]]:
     """By meaning, what one word or some in a row of a name may be."""
-    with resources.files("kanon_lab.report").joinpath("guess.csv").open(encoding="utf-8", newline="") as table:
-        rows = list(csv.DictReader(table))
+    rows = list(csv.DictReader(StringIO(resources.files("kanon_lab.report").joinpath("guess.csv").read_text("utf-8"))))
     meant = dict.fromkeys(row["meaning"] for row in rows)
     wanted = {meaning: "|".join(row["pattern"] for row in rows if row["meaning"] == meaning) for meaning in meant}
     return {meaning: re.compile(rf"(?:^|_)(?:{pattern})(?:_|$)") for meaning, pattern in wanted.items()}

@@ -124,7 +124,7 @@ def variables(protection: Protection, columns: pd.DataFrame, *, least: int) -> p
             rows.append({"column": name, "role": "identifier", "fate": "identifier"})
             continue
         cells = protection.cells(name)
-        row = {"column": name, "role": role_of(name, protection), "fate": "removed"}
+        row: dict[str, Any] = {"column": name, "role": role_of(name, protection), "fate": "removed"}
         if cells is not None:
             row["kind"] = kind_of_column(plain(cells.before))
             row["distinct_before"] = None if name == spec.weight else int(cells.before.nunique())
@@ -155,11 +155,12 @@ def values(protection: Protection, labels: Mapping[str, Mapping], *, least: int)
     of few records would follow by subtraction.
     """
     spec, state, n = protection.spec, protection.state, protection.n
-    rows, quantiles = [], []
+    rows: list[tuple[Any, ...]] = []
+    quantiles: list[dict[Any, Any]] = []
     for name in dict.fromkeys([*spec.key_variables, *spec.sensitive_variables, *spec.numeric_variables]):
         if name in state.removed:
             continue
-        cells = protection.cells(name, by_home=spec.household is not None)
+        cells: Any = protection.cells(name, by_home=spec.household is not None)
         column, homes = plain(cells.after), cells.homes
         is_code = name in spec.key_variables or name in labels or bool(_CODE.search(name))
         if is_quantity(column, named=name in spec.numeric_variables, coded=is_code):
@@ -168,8 +169,8 @@ def values(protection: Protection, labels: Mapping[str, Mapping], *, least: int)
                 told = safe_quantiles(numbers, least=least, homes=homes, records=cells.records)
                 quantiles.append({"variable": name, **told})
             continue
-        known = coded(column)
-        codes, found = known.codes.astype(np.intp), known.values
+        number = coded(column)
+        codes, found = number.codes.astype(np.intp), number.values
         known = codes >= 0
         counts = np.bincount(codes[known], None if cells.records is None else cells.records[known], len(found))
         apart = None if homes is None else pd.Series(homes).groupby(codes).nunique()
@@ -184,8 +185,8 @@ def values(protection: Protection, labels: Mapping[str, Mapping], *, least: int)
             records = None if pool.records is None else counted(pool.records)
             rows.append((name, None, records, None if records is None else records / n, pool.categories))
     categories = pd.DataFrame(rows, columns=["variable", "category", "records", "share", "pooled"])
-    found = pd.DataFrame(quantiles, columns=["variable", *QUANTILES])
-    return categories.astype({"records": "Int64", "share": float}), found
+    spread = pd.DataFrame(quantiles, columns=["variable", *QUANTILES])
+    return categories.astype({"records": "Int64", "share": float}), spread
 
 
 def kind_of_column(column: pd.Series) -> str:
@@ -220,7 +221,7 @@ def indicators(protection: Protection, *, least: int) -> tuple[pd.DataFrame, int
     if not len(found) or not protection.steps:
         return pd.DataFrame(columns=[*KEYS, "overlap", "covered"]), 0
     after = protection.state.working.loc[protection.original.index].drop(columns=list(protection.state.removed))
-    by = {BETWEEN.join(names): names for names in protection.indicators.by} | {"": ()}
+    by = {BETWEEN.join(names): names for names in getattr(protection.indicators, "by", ())} | {"": ()}
     homes = _homes(protection) if protection.spec.household else None
     many, still = (_records(frame, found, by, homes) >= least for frame in (protection.original, after))
     lost = found["status"] == "lost"
@@ -244,7 +245,9 @@ def _records(
     0 where a column is not there.
     """
     records = np.zeros(len(found), dtype=int)
-    for (kind, variable, label), part in found.reset_index(drop=True).groupby(["kind", "variable", "by"], sort=False):
+    key: Any
+    for key, part in found.reset_index(drop=True).groupby(["kind", "variable", "by"], sort=False):
+        kind, variable, label = key
         if not {variable, *by[label]} <= {*frame.columns}:
             continue
         known = frame[variable].isna().map({True: None, False: ""}) if kind == "mean" else _texts(frame[variable])
@@ -265,10 +268,9 @@ def _texts(column: pd.Series) -> pd.Series:
 
 def _in_order(shown: pd.Series, found: pd.Index) -> list[tuple[int, int]]:
     """Codes with their records: numbers and bands from the lowest on, other categories from the largest on."""
-    starts = {code: _START.match(text_of(found[code])) for code in shown.index}
-    if not all(starts.values()):
-        return list(shown.items())
-    return sorted(shown.items(), key=lambda pair: float(starts[pair[0]][1]))
+    starts = {code: start[1] for code in shown.index if (start := _START.match(text_of(found[code])))}
+    pairs = list(zip(shown.index, shown))
+    return sorted(pairs, key=lambda pair: float(starts[pair[0]])) if len(starts) == len(pairs) else pairs
 
 
 def _category(value: object, labels: Mapping) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from kanon_lab.digits import is_finite, number, percent, rounded
 from kanon_lab.errors import visible
+from kanon_lab.measures.registry import Measure, measures
 from kanon_lab.show.page import scrolling_table
 from kanon_lab.show.translate import translate_chart
 from kanon_lab.terms import Note, in_english, worded, wordings
@@ -19,8 +20,6 @@ from kanon_lab.terms import Note, in_english, worded, wordings
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Limits of an office that are shares, and told in per cent.
-SHARES = ("global_risk", "household_risk", "individual_risk", "key_linkage")
 _SWAPPED = str.maketrans(",.", ".,")
 _FIGURE = re.compile(r"-?[\d.,]+%?(?: \([\d.,]+%\))?")
 _LOCALE = {"decimal": ",", "thousands": ".", "grouping": [3], "currency": ["", ""]}
@@ -76,7 +75,7 @@ class Words:
         written = {name: self.number(part) if isinstance(part, Integral) else str(part) for name, part in parts.items()}
         return texts()[key][self.language].format(**written)
 
-    def number(self, value: float | None, digits: int = 0) -> str:
+    def number(self, value: Any, digits: int = 0) -> str:
         """A number with so many decimals; of some records, fewer than a step of counts, that."""
         if isinstance(value, Few):
             return self.say("few", step=value.step)
@@ -153,6 +152,11 @@ class Words:
         """The same with versions of the file in words."""
         return frame.assign(version=[self.say(f"version_{each}") for each in frame["version"]])
 
+    def measure(self, measure: Measure, level: str | None = None) -> str:
+        """The title of a measure, at a level of a family, with its unit where it is told in per cent."""
+        title = measure.called(self.language) if level is None else measure.at(level).called(self.language)
+        return f"{title} (%)" if measure.share else title
+
     def roles(self, roles: str) -> str:
         """The roles of a column in the language, as `role_of` has them; those of two columns between " and "."""
         of_columns = [[self.say(f"role_{role}") for role in each.split(", ")] for each in roles.split(" and ")]
@@ -193,5 +197,9 @@ class Words:
 
 @cache
 def _of_charts(language: str) -> dict[str, str]:
-    """English texts of charts with those of a language."""
-    return {row["en"]: row[language] for key, row in texts().items() if key.startswith("chart_")}
+    """English texts of charts with those of a language; measures as axes have a large first letter."""
+    found = {row["en"]: row[language] for key, row in texts().items() if key.startswith("chart_")}
+    for row in measures(shown="state"):
+        english, other = row.cost_called("en"), row.cost_called(language)
+        found |= {english: other, english[:1].upper() + english[1:]: other[:1].upper() + other[1:]}
+    return found

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -71,9 +72,9 @@ def as_fraction(value: object, *, whole: bool = False) -> float:
     return fraction
 
 
-def as_fractions(values: object, *, whole: bool = False) -> np.ndarray:
+def as_fractions(values: Any, *, whole: bool = False) -> np.ndarray:
     """Several sampling fractions, at least one, as an array; errors as in `as_fraction`."""
-    several = isinstance(values, Iterable) and not isinstance(values, (str, bytes)) and np.shape(values) != ()
+    several = np.shape(values) != () and isinstance(values, Iterable) and not isinstance(values, (str, bytes))
     found = list(values) if several else [values]
     if not found:
         raise OptionError("fractions: give at least one sampling fraction, such as 0.04")
@@ -263,12 +264,12 @@ def _crossed(column: pd.Series, areas: Coded, least: int) -> pd.DataFrame:
     found = pd.DataFrame(
         {
             "variable": column.name,
-            "category": of.values.take(rarest["category"]).astype(object),
+            "category": of.values.take(rarest["category"].to_numpy()).astype(object),
             "records": by_category["records"].sum().to_numpy(),
             "areas": by_category.size().to_numpy(),
             "areas_below": by_category["below"].sum().to_numpy(),
             "least_records": rarest["records"].to_numpy(),
-            "least_area": areas.values.take(rarest["area"]).astype(object),
+            "least_area": areas.values.take(rarest["area"].to_numpy()).astype(object),
         }
     )
     return found.sort_values(["least_records", "records"], kind="stable")

@@ -7,6 +7,7 @@ import numbers
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -169,7 +170,7 @@ def _pitman_weight(classes: float, n: float, alpha: float) -> float:
     """theta + alpha, which is above 0, of the largest likelihood for a given alpha."""
     from scipy.optimize import brentq
 
-    def slope(log_weight: float) -> float:
+    def slope(log_weight: float) -> Any:
         weight = np.exp(log_weight)
         theta = weight - alpha
         opened = _digamma_rise(weight / alpha, classes - 1) / alpha if alpha else (classes - 1) / theta
@@ -273,7 +274,7 @@ def population_uniques(
     4  poisson-gamma-ml  0.0383  0.1344
     5            pitman  0.0441  0.1526
     """
-    warnings = ()
+    warnings: tuple[str, ...] = ()
     if isinstance(sizes, pd.DataFrame):
         sizes, warnings = _sizes_of(sizes, spec)
     elif spec is not None:
@@ -297,7 +298,7 @@ def _sizes_of(frame: pd.DataFrame, spec: KeySpec | Iterable[str] | str | None) -
 
 def estimates(counts: SizeCounts, fraction: float, methods: Iterable[str], cells: int | None) -> pd.DataFrame:
     """`population_uniques` of arguments that are checked."""
-    estimators = {
+    estimators: dict[str, Callable[[SizeCounts, float], Any]] = {
         "subsample": subsample,
         "tangent": tangent,
         "zayatz": zayatz,
@@ -332,7 +333,7 @@ def check_methods(methods: Iterable[str] | str, known: Iterable[str] = tuple(MET
     return found
 
 
-def check_cells(cells: object, counts: SizeCounts) -> int | None:
+def check_cells(cells: Any, counts: SizeCounts) -> int | None:
     """A number of cells, or None; an `OptionError` where it is no whole number, above 2 ** 53 or below the classes."""
     if cells is None:
         return None

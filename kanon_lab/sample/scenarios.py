@@ -129,7 +129,7 @@ def population_sizes(
             )
         if persons is None:
             return table.records
-        counts = table.weight_of_record
+        counts: Any = table.weight_of_record
         refuse(counts != np.floor(counts), frame.index, persons, "no whole number of persons; mend it")
         fault = "2 ** 53 persons or more up to here; mend the count"
         refuse(np.cumsum(counts) >= MOST_RECORDS, frame.index, persons, fault)
@@ -207,7 +207,7 @@ def scenario_grid(
     """
     spec, design = planned(frame, spec, **options)
     levels = _check_levels(levels, spec, _SCENARIO_COLUMNS)
-    columns = {name: {None: frame[name]} for name in spec.key_variables}
+    columns: dict[str, dict[Any, Any]] = {name: {None: frame[name]} for name in spec.key_variables}
     for name, labels in levels.items():
         columns[name] = {label: _at_level(frame, name, settings) for label, settings in labels.items()}
     # Values are numbered once a level, not once a scenario.
@@ -219,13 +219,14 @@ def scenario_grid(
     design, uniques = design.completed(frame, tables[0]), [Uniques(table) for table in tables]
     counts = count_subsamples(uniques, design)
     risks = [collected(each, design, counted) for each, counted in zip(uniques, counts, strict=True)]
-    rows, draws, notes = [], [], {}
-    for labels, risk in zip(scenarios, risks, strict=True):
+    rows, draws = [], []
+    notes: dict[str, list[str]] = {}
+    for scenario, risk in zip(scenarios, risks, strict=True):
         sd = {f"{name}_sd": risk.draws[name].std() for name in _WITH_SD}
-        rows.append({**labels, **{name: getattr(risk, name) for name in _REPORTED}, **sd})
-        draws.append(pd.concat([pd.DataFrame(labels, index=risk.draws.index), risk.draws], axis=1))
+        rows.append({**scenario, **{name: getattr(risk, name) for name in _REPORTED}, **sd})
+        draws.append(pd.concat([pd.DataFrame(scenario, index=risk.draws.index), risk.draws], axis=1))
         for note in risk.notes:
-            notes.setdefault(note, []).append(", ".join(f"{name}: {label}" for name, label in labels.items()))
+            notes.setdefault(note, []).append(", ".join(f"{name}: {label}" for name, label in scenario.items()))
     warnings = () if design.units else clustering(frame, class_table(frame, spec))
     about_some = [note if len(of) == len(risks) else f"{'; '.join(of)}: {note}" for note, of in notes.items()]
     return Scenarios(
@@ -418,13 +419,13 @@ class _Drawing:
         of_size = np.zeros(_SMALL + 1)
         for classes, chances in self._small:
             of_size[: len(chances)] += rng.multinomial(classes, chances)
-        size, classes = np.unique(rng.binomial(self._large, self._fraction), return_counts=True)
-        sizes = np.concatenate([np.arange(_SMALL + 1), size])
-        both = np.concatenate([of_size, classes])
+        large, drawn = np.unique(rng.binomial(self._large, self._fraction), return_counts=True)
+        sizes = np.concatenate([np.arange(_SMALL + 1), large])
+        both = np.concatenate([of_size, drawn])
         size, place = np.unique(sizes, return_inverse=True)
-        classes = np.bincount(place, both)
-        some = (size > 0) & (classes > 0)
-        return SizeCounts(size[some].astype(float), classes[some]) if some.any() else None
+        number = np.bincount(place, both)
+        some = (size > 0) & (number > 0)
+        return SizeCounts(size[some].astype(float), number[some]) if some.any() else None
 
 
 def _summary(drawn: pd.DataFrame, expected: pd.DataFrame, samples: int, seed: int) -> pd.DataFrame:

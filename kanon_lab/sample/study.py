@@ -293,7 +293,7 @@ def collected(uniques: Uniques, design: Design, counts: np.ndarray) -> Subsample
     given = uniques.u1 / design.n1, design.fraction, design.p_a
     draws = pd.DataFrame(counts, columns=list(COUNTS))
     draws.insert(0, "repeat", range(1, design.repeats + 1))
-    draws = draws.assign(**conditions(draws, *given))
+    draws = draws.assign(**conditions({name: draws[name] for name in draws.columns}, *given))
     means = uniques.expected(design)
     means |= conditions(means, *given)
     expected = {name: float(means[name]) for name in SPREAD}

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -101,7 +102,7 @@ def holders(class_: np.ndarray, unit: np.ndarray, codes: np.ndarray | None) -> p
 def _compatible_pairs(codes: np.ndarray) -> pd.DataFrame:
     """Pairs of two classes that are compatible, each in both orders: columns ``to`` and ``other``."""
     unknown = codes < 0
-    gaps = unknown.any(axis=1)
+    gaps = np.asarray(unknown.any(axis=1))
     to, other = [], []
     for row in np.flatnonzero(gaps):
         same = np.flatnonzero(((codes == codes[row]) | unknown | unknown[row]).all(axis=1))
@@ -112,7 +113,7 @@ def _compatible_pairs(codes: np.ndarray) -> pd.DataFrame:
     return pd.DataFrame({"to": np.concatenate(to), "other": np.concatenate(other)})
 
 
-def expected_alone(held: pd.DataFrame, units: Units, chance: np.ndarray | float) -> float:
+def expected_alone(held: pd.DataFrame, units: Units, chance: Any) -> float:
     """How many records are expected to be unique where each unit comes by a draw of its own.
 
     A record is unique when its unit is drawn, which holds no other that is compatible with it, and no other unit that
@@ -170,12 +171,12 @@ class Design:
         return replace(design, units=_units_of(frame, design))
 
     @cached_property
-    def chance(self) -> np.ndarray | float:
+    def chance(self) -> Any:
         """Chance of each record, or unit, to be in a Bernoulli subsample: an array with weights, else one for all.
 
         That of a unit is the mean of its records' 1 / weight; over the chance of its cluster, if that is drawn before.
         """
-        chance = self.fraction if self.weights is None else np.minimum(1 / self.weights, 1.0)
+        chance: Any = self.fraction if self.weights is None else np.minimum(1 / self.weights, 1.0)
         if self.units is None:
             return chance
         chance = chance if self.weights is None else self.units.mean(chance)
@@ -252,7 +253,7 @@ class Uniques:
         records = np.bincount(self.f_k, weights=self.records)
         f_k = np.flatnonzero(records)
         if design.scheme == "fixed":
-            n2, alone = design.size, _alone_of_fixed(f_k, design.n1, design.size)
+            n2, alone = float(design.size), _alone_of_fixed(f_k, design.n1, design.size)
         else:
             f = design.fraction
             n2, alone = f * design.n1, f * (1 - f) ** (f_k - 1.0)

@@ -184,7 +184,7 @@ class _Population:
             return place, ""
         if place not in self._rows:
             raise OptionError(f"no place of the population has the code {place!r}")
-        return self._named.set_index("place").at[place, "province"], place
+        return str(self._named.set_index("place").at[place, "province"]), place
 
     def kinds(self, place: str) -> str:
         """What the counts of a place are, where the population says it: " (synthetic)", or ""."""
@@ -210,8 +210,8 @@ class _Population:
 def _table(shares: pd.DataFrame, k: int, dates: str) -> str:
     heads = ("Birth known to", f"group of exactly {k}", f"{k} or fewer", f"more than {k}")
     rows = [
-        (row.dates, *(percent(share, digits=4) for share in (row.exactly, row.up_to, row.more)))
-        for row in shares.itertuples()
+        (row["dates"], *(percent(row[share], digits=4) for share in ("exactly", "up_to", "more")))
+        for row in shares.to_dict("records")
     ]
     return table("Share of persons", heads, rows, chosen=shares["dates"].tolist().index(dates))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pandas as pd
 
@@ -95,7 +96,7 @@ def bars_by_version(rows: pd.DataFrame, versions: list[str], *, x: alt.X, y: alt
         yOffset=alt.YOffset("version:N", sort=versions),
         tooltip=[*(style.tooltips(("version:N", "version")) if several else []), *tooltip],
     )
-    legend = {"title": None} if several else {"legend": None}
+    legend: dict[str, Any] = {"title": None} if several else {"legend": None}
     bars = base.mark_bar(strokeWidth=1.5).encode(
         x=x,
         fill=alt.Fill("version:N", scale=style.by_name(versions, _VERSION_FILLS), **legend),
@@ -190,7 +191,7 @@ def risk_distribution(frame: pd.DataFrame, *, threshold: float | None = None) ->
         layers.append(line.mark_rule(color=ORANGE, strokeWidth=2, strokeDash=[6, 3]).encode(x=x))
         layers.append(line.mark_text(dy=-4, baseline="bottom").encode(x=x, y=alt.value(0), text="label:N"))
     kinds = "Bars: estimated; diamonds: true" if "known" in rows else "Bars: ranges of risk"
-    top = rows.loc[rows["records"].idxmax()]
+    top = rows.iloc[int(rows["records"].argmax())]
     return style.finish(
         alt.layer(*layers),
         title="Records by individual risk",
@@ -223,7 +224,7 @@ def axis_with_room(text: str, most: float, characters: int) -> alt.X:
     return _axis(text, end, ticks, domain=False)
 
 
-def _axis(text: str, end: float, ticks: list[float], **look: bool) -> alt.X:
+def _axis(text: str, end: float, ticks: list[float], **look: Any) -> alt.X:
     axis = alt.Axis(format="~%", values=ticks, **look)
     return alt.X("share:Q", title=text, scale=alt.Scale(domain=[0, end], nice=False), axis=axis)
 

@@ -72,7 +72,7 @@ def key_explorer(grid: pd.DataFrame, *, k: int = 1, known: Iterable[str] | None 
         raise OptionError(f"k must be from 1 to {k_max}, not {k!r}")
     if strange := [name for name in known if name not in keys]:
         raise OptionError(f"known: {shortened(str(strange[0]))} is not a key variable of the grid")
-    bindings = {"k_class": alt.binding_range(min=1, max=k_max, step=1, name="class of at most (k): ")}
+    bindings: dict[str, Any] = {"k_class": alt.binding_range(min=1, max=k_max, step=1, name="class of at most (k): ")}
     bindings |= {f"knows{i}": alt.binding_checkbox(name=f"knows {name}: ") for i, name in enumerate(keys)}
     knows = {f"knows{i}": name in known for i, name in enumerate(keys)}
     chosen = {"set": " + ".join(f"(knows{i} ? {2**i} : 0)" for i in range(len(keys)))}

@@ -209,10 +209,11 @@ def explore_levels(
 
 def _table(state: _State, names: Mapping[str, Sequence[str]]) -> str:
     """The chosen node, and its neighbours one level up."""
-    beside = {"as chosen": state.levels}
-    for name, level in state.levels.items():
+    chosen = state.levels or {}
+    beside = {"as chosen": chosen}
+    for name, level in chosen.items():
         if level + 1 < len(names[name]):
-            beside[f"{name}: {shortened(names[name][level + 1])}"] = state.levels | {name: level + 1}
+            beside[f"{name}: {shortened(names[name][level + 1])}"] = chosen | {name: level + 1}
     rows = []
     for words, levels in beside.items():
         removed, n, classes, k = state.measured(levels)
@@ -247,7 +248,7 @@ class _State:
         if not 0 <= limit <= 1:
             raise OptionError(f"suppression_limit must be a share from 0 to 1, not {limit!r}")
         tops = grid.loc[:, : _GRID[0]].iloc[:, :-1].max()
-        names = {name: _named(name, int(top), level_names) for name, top in tops.items()}
+        names = {str(name): _named(str(name), int(top), level_names) for name, top in tops.items()}
         for name, level in (chosen or {}).items():
             if name not in names or level not in range(len(names[name])):
                 raise OptionError(f"the grid has no level {level!r} of {shortened(str(name))}")
@@ -287,7 +288,8 @@ class _State:
         if len(rows) != 1:
             raise OptionError(f"the grid has {len(rows)} nodes of the chosen levels, not one: make it with level_grid")
         removed = int(_removed_at(rows, self.k).iloc[0])
-        return removed, *(int(rows[column].iloc[0]) for column in ("n", "n_classes", "k_achieved"))
+        n, classes, k = (int(rows[column].iloc[0]) for column in ("n", "n_classes", "k_achieved"))
+        return removed, n, classes, k
 
 
 def _removed_at(grid: pd.DataFrame, k_required: int) -> pd.Series:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from kanon_lab.errors import OptionError
 from kanon_lab.files import kept_text
 from kanon_lab.loading import load_jsonschema
-from kanon_lab.show.style import DARK
+from kanon_lab.show.colors import DARK
 from kanon_lab.terms import texts
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def script() -> str:
     draw = _text("draw.js")
     bundle = kept_text(  # making it takes more than a second
         lambda: vl_convert.javascript_bundle(draw, vl_version=_VEGALITE_VERSION),
-        *("figures", vl_convert.__version__, _VEGALITE_VERSION, draw),
+        *("figures", vl_convert.__version__, _VEGALITE_VERSION, draw),  # type: ignore[attr-defined]
     )
     # A function of its own: the bundle's short names would clash with those of other scripts in the page. (A module
     # would do it too, but a browser does not load one from a file.)
@@ -239,7 +239,7 @@ def _texts_of(column: pandas.Series) -> tuple[list[str], str]:
         decimals = next((d for d in range(_DECIMALS) if all(abs(round(v, d) - v) < 1e-9 for v in known)), _DECIMALS)
         texts = [None if value is None else f"{value:z,.{decimals}f}" for value in cells]
     else:
-        texts = ["" if value is None else str(value) for value in cells]
-        longest = max(map(len, texts), default=0)
-        return texts, "text short" if longest <= _SHORT else "text long" if longest > _LONG else "text"
+        words = ["" if value is None else str(value) for value in cells]
+        longest = max((len(text) for text in words), default=0)
+        return words, "text short" if longest <= _SHORT else "text long" if longest > _LONG else "text"
     return ["" if text is None else text.replace("-", "\N{MINUS SIGN}") for text in texts], "number"

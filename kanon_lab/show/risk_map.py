@@ -185,7 +185,7 @@ def explore_recipes(
     ipywidgets()
     found = frame
     if not isinstance(found, RiskUtilityMap):
-        found = risk_utility_map(frame, recipe, grid, repeats=repeats, workers=workers)
+        found = risk_utility_map(found, recipe or {}, grid, repeats=repeats, workers=workers)
     points, templates = found.points, {}
     start = _State.of(points, risk, [loss], at_most).on_slider()
 
@@ -201,7 +201,7 @@ def explore_recipes(
         drawing = moved(templates[risk, loss], state.values(), f"{state.subject(_KIND)} {state.told()}")
         front = found.frontier(risk=risk, loss=loss)
         try:
-            best = found.cheapest(at_most=state.at_most, risk=risk, loss=loss)
+            best = found.cheapest(at_most=state.at_most or 0, risk=risk, loss=loss)
         except OptionError as error:
             return Shown(escape(str(error)), _table(front, None, risk, loss), drawing)
         sentence = _sentence(found, best, len(front), {"risk": risk, "loss": loss})
@@ -307,7 +307,7 @@ class _State:
         asked = f"With {measure_of(self.risk).label} at most {self.worded(self.risk, self.at_most)}"
         if chosen < 0:
             return f"{best} {asked}, none."
-        row = self.rows.loc[chosen]
+        row: Any = self.rows.loc[chosen]
         loss = f"{measure_of(self.loss).label} {self.worded(self.loss, row[self.loss])}"
         return f"{best} {asked}, the cheapest is {row['label']}: {loss}."
 
@@ -328,7 +328,7 @@ def _varied_losses(points: pd.DataFrame, risk: str) -> list[str]:
     return [name for name in names if risk_and_loss(points, risk=risk, loss=name)["loss"].nunique() > 1]
 
 
-def _lines(row: dict[str, Any]) -> list[str]:
+def _lines(row: Mapping[Any, Any]) -> list[str]:
     """A recipe in lines: its parameters, or its name."""
     names = [*takewhile(lambda name: name != "repeats", row)][1:]
     return [shortened(f"{name}: {row[name]}", _WIDEST) for name in names] or [shortened(row["label"], _WIDEST)]
@@ -338,7 +338,7 @@ def _drawn(state: _State, *, spread: Sequence[pd.DataFrame] = (), controls: bool
     # Given, since a diamond that no recipe earns would leave the axis without ends.
     fixed = {**state.values(), "unit": state.unit, "ends": _ends(state, spread)}
     given = style.params(fixed)
-    forms = {"format": state.form(state.loss)}
+    forms: dict[str, Any] = {"format": state.form(state.loss)}
     if controls:
         given = [*_controls(state), *style.params({"ends": fixed["ends"]})]
         forms = {"labelExpr": "format(datum.value, forms[loss])"}
@@ -468,7 +468,7 @@ def _capital(text: str) -> str:
 
 def _measures(points: pd.DataFrame, kind: str) -> dict[str, Any]:
     """A list of the measures of a kind that this map has, each by its words."""
-    names = [name for name in points if is_measure(name) and measure_of(name).kind == kind]
+    names = [name for name in points.columns if is_measure(name) and measure_of(name).kind == kind]
     names = [name for name in names if points[name].notna().any()]
     order = list(MEASURES)
     names.sort(key=lambda name: order.index(name) if name in order else len(order))
@@ -497,7 +497,7 @@ def _sentence(found: RiskUtilityMap, best: pd.Series, of_front: int, axes: dict[
 
 
 def _table(front: pd.DataFrame, best: pd.Series | None, risk: str, loss: str) -> str:
-    place = 0 if best is None else front.index.get_loc(best.name)
+    place = 0 if best is None else list(front.index).index(best.name)
     first = max(0, min(place - _ROWS // 2, len(front) - _ROWS))
     rows = [
         (shortened(row["label"], 80), _worded(risk, row["risk"]), _worded(loss, row["loss"]))
@@ -511,7 +511,7 @@ def _table(front: pd.DataFrame, best: pd.Series | None, risk: str, loss: str) ->
 def _recipe(recipe: Mapping[str, Any]) -> str:
     from kanon_lab.recipes.yaml_file import dump_yaml
 
-    return f"<details><summary>The recipe, as a file</summary><pre>{escape(dump_yaml(recipe))}</pre></details>"
+    return f"<details><summary>The recipe, as a file</summary><pre>{escape(dump_yaml(dict(recipe)))}</pre></details>"
 
 
 def _worded(name: str, value: float) -> str:

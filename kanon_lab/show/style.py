@@ -5,22 +5,24 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from kanon_lab.digits import LEAST_SHARE, percent
 from kanon_lab.errors import MissingPackageError, OptionError
 from kanon_lab.loading import load_jsonschema
+from kanon_lab.show.colors import BLACK, BLUE, GREY, GRID, INK, ORANGE
+from kanon_lab.show.colors import DARK as DARK
+from kanon_lab.show.colors import GREEN as GREEN
+from kanon_lab.show.colors import LIGHT_GREY as LIGHT_GREY
+from kanon_lab.show.colors import PURPLE as PURPLE
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-GREY = "#5f6368"
-# The lightest that a mark may have: 3 to 1 on white.
-LIGHT_GREY = "#8a9099"
-# Black, red and blue as in the study's Figura 1, in the shades that Okabe and Ito chose for colour-blind readers.
-BLACK, ORANGE, BLUE = "#000000", "#d55e00", "#0072b2"
-# For charts of more series: theirs too, the purple darker.
-GREEN, PURPLE = "#009e73", "#a8407f"
+load_jsonschema()
+try:
+    import altair as alt
+except ImportError:
+    raise MissingPackageError("drawing needs the package altair: pip install 'kanon-lab[report]'") from None
 
 #: Granularities of the date of birth, finest first: the order of every legend.
 DATES = ("day", "month", "year")
@@ -39,24 +41,7 @@ SUBTITLE_WIDTH = 52
 # then measures an empty box, gets an empty picture and draws again without end.
 _WIDTH = 560
 
-_INK = "#1f2328"
-# Of lines and grounds behind the marks.
-GRID = "#e6e8eb"
-
-#: Light colour -> its counterpart on a dark page: a page swaps them where the reader's theme is dark.
-DARK = {
-    _INK: "#e6e8eb",
-    GREY: "#b4b9c0",
-    LIGHT_GREY: "#6b7380",
-    GRID: "#3a4048",
-    BLACK: "#ffffff",
-    ORANGE: "#ff8c42",
-    BLUE: "#56b4e9",
-    GREEN: "#2bc79a",
-    PURPLE: "#e58fc4",
-}
-
-_INKED = {"labelColor": _INK, "titleColor": _INK, "labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"}
+_INKED = {"labelColor": INK, "titleColor": INK, "labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"}
 # Every colour is set, and is one of `DARK`, so that no theme mixes in another.
 _CONFIG = {
     "background": "white",
@@ -64,7 +49,7 @@ _CONFIG = {
     "title": {
         "anchor": "start",
         "frame": "bounds",
-        "color": _INK,
+        "color": INK,
         "fontSize": 15,
         "subtitleColor": GREY,
         "subtitleFontSize": 12,
@@ -73,29 +58,12 @@ _CONFIG = {
     },
     "axis": {**_INKED, "domainColor": GREY, "tickColor": GREY, "gridColor": GRID, "gridOpacity": 1},
     "legend": {**_INKED, "orient": "top"},
-    "text": {"color": _INK, "fontSize": 12},
+    "text": {"color": INK, "fontSize": 12},
     "view": {"stroke": None},
 }
 
 
-class _Altair:
-    """The package altair, loaded when a chart is drawn, or a `MissingPackageError`."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):  # of who looks at this object itself, such as copy or doctest
-            raise AttributeError(name)
-        load_jsonschema()
-        try:
-            import altair
-        except ImportError:
-            raise MissingPackageError("drawing needs the package altair: pip install 'kanon-lab[report]'") from None
-        return getattr(altair, name)
-
-
-alt = _Altair()
-
-
-def check_columns(frame: pd.DataFrame, columns: Iterable[str], made_by: str) -> None:
+def check_columns(frame: pd.DataFrame, columns: Iterable[str | int], made_by: str) -> None:
     """Refuse a frame that is empty or lacks columns; `made_by` says where such frames come from."""
     absent = [column for column in columns if column not in frame.columns]
     if absent:
@@ -115,12 +83,12 @@ def check_dates(names: Iterable[str]) -> list[str]:
 
 def last_k(grid: pd.DataFrame) -> int:
     """The last of the columns that are called by a k."""
-    return max(column for column in grid.columns if not isinstance(column, str))
+    return max(int(column) for column in grid.columns if not isinstance(column, str))
 
 
 def inline(frame: pd.DataFrame, digits: int = 5) -> alt.InlineData:
     """The frame as rows inside the chart's specification, numbers rounded to `digits` decimals to keep it small."""
-    rows = frame.round(digits).astype(object).where(frame.notna(), None).to_dict("records")
+    rows: Any = frame.round(digits).astype(object).where(frame.notna(), None).to_dict("records")
     return alt.InlineData(values=rows)
 
 
@@ -136,7 +104,7 @@ def finish(chart: Any, *, title: str | alt.TitleParams, subtitle: str = "", desc
     return chart.configure(**_CONFIG)
 
 
-def layered(layers: Sequence[Any], name: str, rows: list[dict], parameters: Sequence[alt.Parameter]) -> alt.LayerChart:
+def layered(layers: Sequence[Any], name: str, rows: list[dict], parameters: Sequence[alt.Parameter]) -> Any:
     """Layers over rows under a name of their own: altair leaves them where words find them, as ``data('levels')``."""
     return alt.layer(*layers, data=alt.InlineData(name=name, values=rows)).add_params(*parameters)
 
@@ -223,7 +191,7 @@ def by_name(names: Iterable[str], values: Iterable) -> alt.Scale:
     return alt.Scale(domain=names, range=list(values)[: len(names)])
 
 
-def shares_axis(channel: str, field: str, text: str, **scale: Any) -> alt.X | alt.Y:
+def shares_axis(channel: str, field: str, text: str, **scale: Any) -> Any:
     """An axis ("X" or "Y") of shares from 0 to 1, in per cent."""
     axis = alt.Axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1], format="~%")
     return getattr(alt, channel)(f"{field}:Q", scale=alt.Scale(domain=[0, 1], **scale), axis=axis, title=text)
@@ -248,7 +216,8 @@ def curves_by_k(rows: str, k_max: int, cumulative: str, count: str, share: str, 
 
 def tooltips(*rows: tuple[str, ...]) -> list[alt.Tooltip]:
     """A tooltip a row: its field, its title and, for a number, the format."""
-    return [alt.Tooltip(row[0], **dict(zip(("title", "format"), row[1:]))) for row in rows]
+    named: list[dict[str, Any]] = [dict(zip(("shorthand", "title", "format"), row)) for row in rows]
+    return [alt.Tooltip(**words) for words in named]
 
 
 def hover(base: alt.Chart, *rows: tuple[str, ...]) -> alt.Chart:
@@ -278,7 +247,7 @@ def line_at(y: alt.Y, /, **place: str) -> alt.Chart:
     return line.mark_rule(color=GREY, strokeDash=[4, 4]).encode(y=y)
 
 
-def words_at(signal: str, x: Any, y: int, *, line: int, align: str = "left") -> alt.Chart:
+def words_at(signal: str, x: Any, y: int, *, line: int, align: Any = "left") -> alt.Chart:
     """The words of a signal, such as below the axis."""
     text = alt.Chart(alt.InlineData(values=[{}])).mark_text(
         align=align, baseline="top", lineHeight=line, text=alt.ExprRef(signal)

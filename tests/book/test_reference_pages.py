@@ -126,8 +126,8 @@ def test_python_imports_what_there_is(page):
                 assert [each.name for each in node.names if not hasattr(module, each.name)] == []
 
 
-def test_readme_names_what_can_be_imported():
-    (rows,) = [rows for rows in tables(PAGES["README.md"]).values() if "import" in rows[0]]
+def test_the_page_of_functions_names_what_can_be_imported():
+    rows = tables(PAGES["api.md"])["Where to look"]
     for row in rows:
         module = kanon_lab
         for code in named(row["import"]):

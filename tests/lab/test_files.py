@@ -37,6 +37,13 @@ def test_reads_plain_and_compressed(tmp_path):
     assert files.read_bytes(tmp_path / "a.csv") == files.read_bytes(str(tmp_path / "b.csv.gz")) == b"x"
 
 
+def test_what_is_packed_depends_on_its_content_only():
+    """RFC 1952: no flags, no time, packed as small as possible, on Unix; Python 3.13 says an unknown system there."""
+    packed = files.gzipped(b"sex\nman\n")
+    assert packed[:10] == b"\x1f\x8b\x08\x00" + bytes(4) + b"\x02\x03"
+    assert gzip.decompress(packed) == b"sex\nman\n"
+
+
 @pytest.mark.parametrize(
     ("name", "content", "fault"),
     [

@@ -6,14 +6,16 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import StrictStr
 
 from kanon_book import places
 from kanon_book.course.order import chapters
 from kanon_lab.arguments import is_number
 from kanon_lab.errors import DataError, OptionError, inside, meant, shortened
 from kanon_lab.recipes.yaml_file import read_yaml
-from kanon_lab.settings import LIST, TEXT, Settings, checked, one_of, read
+from kanon_lab.settings import CheckedBy, Settings, chosen_from, read
 
 #: What an exercise asks for: a calculation, a reason with evidence, a decision; or a guess before an explorer moves.
 DEPTHS = ("compute", "explain", "decide", "predict")
@@ -35,19 +37,19 @@ def _within(value: Any, name: str) -> tuple[str, float]:
     raise OptionError(f"{name} must be such as 1 %, or a number of 0 or more, not {shortened(repr(value))}")
 
 
-def _as(model: type[Settings], kind: str) -> Any:
-    """A type: a list of things of a model, each called by its place."""
+def _list_of(model: type[Settings], noun: str) -> CheckedBy:
+    """How a list of things of a model is read, each called by its place."""
 
-    def check(value: Any, name: str) -> tuple:
+    def check(value: Any, name: str) -> tuple[Settings, ...]:
         if not isinstance(value, list):
             raise OptionError(f"{name} must be a list, each with a - before it")
         parts = []
         for place, part in enumerate(value, start=1):
-            with inside(f"{kind} {place}"):
+            with inside(f"{noun} {place}"):
                 parts.append(read(model, part))
         return tuple(parts)
 
-    return checked(list[Any], check)
+    return CheckedBy(check, list[Any])
 
 
 def _expression(value: Any, name: str) -> str:
@@ -77,6 +79,12 @@ def _texts(value: Any, name: str) -> tuple[str, ...]:
     return tuple(value)
 
 
+def _list(value: Any, name: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise OptionError(f"{name} must be a list, not {shortened(repr(value))}")
+    return value
+
+
 class _Part(Settings):
     """Something in a file of exercises; what it must have is said by `needs`."""
 
@@ -93,8 +101,8 @@ class _Part(Settings):
 class Wrong(_Part):
     """An answer that learners give, and what it reveals."""
 
-    value: checked(str, _expression) = None
-    says: TEXT = None
+    value: Annotated[str, CheckedBy(_expression)] | None = None
+    says: StrictStr | None = None
 
     def check(self) -> None:
         self.needs("value", "says")
@@ -103,9 +111,9 @@ class Wrong(_Part):
 class Option(_Part):
     """One of the answers to choose from."""
 
-    text: TEXT = None
-    says: TEXT = None
-    right: checked(bool | str, _truth) = False
+    text: StrictStr | None = None
+    says: StrictStr | None = None
+    right: Annotated[bool | str, CheckedBy(_truth)] = False
 
     def check(self) -> None:
         self.needs("text", "says")
@@ -126,18 +134,18 @@ class Exercise(_Part):
         ``("share", 0.01)`` or ``("number", 0.5)``.
     """
 
-    id: checked(str, _name) = None
-    depth: one_of(DEPTHS) = None
-    title: TEXT = None
-    statement: TEXT = None
-    unit: TEXT = ""
-    given: TEXT = ""
-    solution: TEXT = ""
-    within: checked(float | str, _within) = None
-    hints: checked(list[str], _texts) = ()
-    explain: TEXT = ""
-    wrong: _as(Wrong, "wrong answer") = ()
-    options: _as(Option, "option") = ()
+    id: Annotated[str, CheckedBy(_name)] | None = None
+    depth: Annotated[str, chosen_from(DEPTHS)] | None = None
+    title: StrictStr | None = None
+    statement: StrictStr | None = None
+    unit: StrictStr = ""
+    given: StrictStr = ""
+    solution: StrictStr = ""
+    within: Annotated[tuple[str, float], CheckedBy(_within, float | str)] | None = None
+    hints: Annotated[tuple[str, ...], CheckedBy(_texts, list[str])] = ()
+    explain: StrictStr = ""
+    wrong: Annotated[tuple[Wrong, ...], _list_of(Wrong, "wrong answer")] = ()
+    options: Annotated[tuple[Option, ...], _list_of(Option, "option")] = ()
 
     def check(self) -> None:
         self.needs("id", "depth", "title", "statement")
@@ -164,7 +172,7 @@ class Exercise(_Part):
 
 
 class _File(_Part):
-    exercises: LIST = None
+    exercises: Annotated[list[Any], CheckedBy(_list)] | None = None
 
     def check(self) -> None:
         self.needs("exercises")

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from html import escape, unescape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 from docutils import nodes
 
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 #: The variable with the address at which the book is published. Without it pages hold nothing that needs an address,
 #: and there is no map of the site, no picture for previews, and no page for what is not found.
 ADDRESS = "KANON_LAB_ADDRESS"
+#: The variable with the address of the repository on its code host. With both, each page links to the form for reports
+#: of mistakes: .github/ISSUE_TEMPLATE/book.yml.
+REPOSITORY = "KANON_LAB_REPOSITORY"
 #: Language of an edition -> its folder, and its name in link previews.
 EDITIONS = {"en": ("", "en_GB"), "es": ("es/", "es_ES")}
 PICTURE, _SIZE = "preview.png", (1200, 630)
@@ -89,16 +93,32 @@ def address(language: str = "en") -> str:
     >>> address()
     ''
     """
-    root = os.environ.get(ADDRESS, "").strip().rstrip("/")
-    if root and not re.fullmatch(r"https?://[^\s?#\"'<>]+", root):
-        raise OptionError(f"{ADDRESS} must be an address such as https://example.org/book, not {root!r}")
-    return f"{root}/{EDITIONS[language][0]}" if root else ""
+    published = _address_in(ADDRESS)
+    return f"{published}/{EDITIONS[language][0]}" if published else ""
+
+
+def _address_in(variable: str) -> str:
+    """The address in a variable of the environment, without a slash at its end; empty where the variable is not set."""
+    written = os.environ.get(variable, "").strip().rstrip("/")
+    if written and not re.fullmatch(r"https?://[^\s?#\"'<>]+", written):
+        raise OptionError(f"{variable} must be an address such as https://example.org/book, not {written!r}")
+    return written
+
+
+def _mistake_link(page: str, language: str) -> str:
+    """A link to the form for reports of mistakes, with the address of the page in it; empty where none is known."""
+    if not (repository := _address_in(REPOSITORY)):
+        return ""
+    form = f"{repository}/issues/new?{urlencode({'template': 'book.yml', 'page': address(language) + page})}"
+    return f'<p class="kanon-edition"><a href="{escape(form)}">{escape(texts("page", language)["mistake"])}</a></p>'
 
 
 def add_address(app: Sphinx, config: Config) -> None:
     """Tell Sphinx the address of the edition: it makes the canonical address of every page from it."""
     if config.language in EDITIONS and (known := address(config.language)):
         config.html_baseurl = known
+        # Pages are written anew where the context changes.
+        config.html_context = {**config.html_context, "repository": _address_in(REPOSITORY)}
 
 
 def add_metadata(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
@@ -123,6 +143,7 @@ def add_metadata(app: Sphinx, pagename: str, templatename: str, context: dict[st
             tags |= dict(zip(("og:image:width", "og:image:height"), map(str, _SIZE)))
             lines.append('<meta name="twitter:card" content="summary_large_image">')
             lines += [f'<link rel="alternate" {which}>' for which in _alternates(page)]
+            context["theme_extra_footer"] = context.get("theme_extra_footer", "") + _mistake_link(page, language)
     if language != "en" and pagename.startswith(_ENGLISH):
         note = escape(texts("page", language)["reference"])
         context["body"] = f'<p class="kanon-english">{note}</p>\n<div lang="en">\n{context["body"]}\n</div>'

@@ -12,11 +12,24 @@ ROOT = Path(__file__).resolve().parents[3]
 README = (ROOT / "README.md").read_text("utf-8")
 
 
-def test_the_readme_has_the_numbers_of_the_first_page(book):
-    found = book["identify"]
-    assert f"Of a hundred people in Spain, {found['alone-of-a-hundred']:.0f} share" in README
-    row = found["town-explorer"].set_index("inhabitants").loc[20_000]
-    assert f"In a town of 20,000, with the day of birth known, it is {row['alone by day (%)']:.1f} per cent." in README
+def test_the_readme_types_nothing_that_is_measured():
+    """The numbers of its prose: the oldest Python, the part with the project, an exit code, a licence."""
+    prose = re.sub(r"^```.*?^```$|`[^`\n]+`|^\d\. ", "", README, flags=re.DOTALL | re.MULTILINE)
+    assert re.findall(r"\d[\d.,]*\d|\d", prose) == ["3.11", "5", "2", "4.0"]
+    assert len(README.splitlines()) <= 120
+
+
+def test_what_the_readme_says_of_towns_is_what_the_first_page_shows(book):
+    assert "In a small town these three still single out nearly\neverybody; in a large city, hardly anybody." in README
+    by_day = book["identify"]["town-explorer"].set_index("inhabitants")["alone by day (%)"]
+    assert by_day[by_day.index <= 1000].min() > 90
+    assert by_day[by_day.index >= 1_000_000].max() < 1
+
+
+def test_the_project_is_in_the_part_that_the_readme_names():
+    parts = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))["parts"]
+    (part,) = [part["caption"] for part in parts if {"file": "book/project"} in part["chapters"]]
+    assert f"{part.partition(':')[0]} is a project" in README
 
 
 def test_the_picture_of_the_readme_is_the_chart_of_the_first_page(book):

@@ -145,6 +145,38 @@ def test_what_only_a_published_book_has(built):
     }
 
 
+FORM = "https://example.org/office/book/issues/new?template=book.yml&page=https%3A%2F%2Fexample.org%2Fanonymity%2F"
+
+
+@pytest.mark.parametrize(
+    ("language", "addresses", "link"),
+    [
+        ("en", (PLACE, FORM.partition("/issues")[0]), ("Report a mistake on this page", f"{FORM}a.html")),
+        ("es", (PLACE, FORM.partition("/issues")[0]), ("Avisar de un error en esta página", f"{FORM}es%2Fa.html")),
+        ("en", (PLACE, ""), None),
+        ("en", ("", FORM.partition("/issues")[0]), None),
+    ],
+    ids=["English", "Spanish", "no repository", "not published"],
+)
+def test_each_page_links_to_the_form_for_mistakes_where_both_addresses_are_known(
+    monkeypatch, language, addresses, link
+):
+    for variable, address in zip((edition.ADDRESS, edition.REPOSITORY), addresses):
+        monkeypatch.setenv(variable, address)
+    settings = SimpleNamespace(language=language, html_title="Book")
+    app = SimpleNamespace(config=settings, builder=SimpleNamespace(get_target_uri="{}.html".format))
+    context = {"theme_extra_footer": "<p>Licence</p>"}
+    edition.add_metadata(app, "a", "page.html", context, publish_doctree("Words."))
+    foot = BeautifulSoup(context["theme_extra_footer"], "html.parser")
+    assert foot.p.text == "Licence"
+    assert [(each.text, each["href"]) for each in foot.select("a")] == ([link] if link else [])
+
+
+def test_the_form_that_pages_link_to_takes_the_address_of_the_page():
+    form = yaml.safe_load((CHART.parents[1] / ".github" / "ISSUE_TEMPLATE" / "book.yml").read_text("utf-8"))
+    assert "page" in [field["id"] for field in form["body"]]
+
+
 @pytest.mark.parametrize("given", ["example.org", "ftp://example.org", "https://", 'https://a"b', "https://a?b"])
 def test_an_address_must_be_one(monkeypatch, given):
     monkeypatch.setenv(edition.ADDRESS, given)

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.usefixtures("audited_once")
 
 SOURCE = "ine-chile-2023"
 ROOT = Path(__file__).resolve().parents[3]
-EXPLAINED = ROOT / "kanon_lab" / "studies" / "explained.csv"
+EXPLAINED = ROOT / "book" / "kanon_book" / "studies" / "explained.csv"
 AGES = "Ages (8.2.1.3)"
 FIGURES = {
     "Tabla 6.1": 4,

@@ -80,7 +80,7 @@ def test_the_chosen_recipe_is_one_that_protect_runs(capsys, folder):
     protection = read_recipe(chosen).apply(a_file())
     risks = table.set_index("label")["global_risk"]
     (label,) = [line.split(": risk")[0] for line in out.splitlines() if ": risk " in line and ", loss " in line]
-    assert protection.state.measured.global_risk == pytest.approx(risks[label])
+    assert protection.state.measured["global_risk"] == pytest.approx(risks[label])
     assert run(["protect", str(folder / "survey.csv"), "--recipe", str(chosen), "--dry-run"]) == 0
 
 

@@ -160,7 +160,7 @@ def test_output_for_people(capsys, files):
         "k achieved",
         "f_k below 5",
         "a risk above 0.05",
-        "expected persons in those households",
+        "persons in such households",
         "hh: whoever has it can count the members",
     ]:
         assert text in out

@@ -387,7 +387,7 @@ def test_an_interruption_leaves_nothing(capsys, folder, tmp_path, monkeypatch):
         ("key_variables: [region]\nsteps:\n- recode: {variable: age, bands: [0, 20]}\n", "step 1 (recode): "),
         ("key_variables: [region]\nsteps:\n- suppress: {k_required: 999}\n", "step 1 (suppress): "),
         ("key_variables: [region]\nweight: sex\n", "column sex"),
-        ("key_variables: [region\n", "line 1: "),
+        ("key_variables: [region\n", "line 1, column 16: "),
         ("key_variables: [region]\nhousehold: hh\nhousehold_level: {key_variables: [line]}\n", "column line: row "),
     ],
 )

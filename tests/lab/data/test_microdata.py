@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from datetime import date
 from decimal import Decimal
 from functools import partial
@@ -15,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from kanon_lab.data import load_microdata, read_file, read_microdata, usual_marks
+from kanon_lab.data import delimited, load_microdata, read_file, read_microdata, usual_marks
+from kanon_lab.data.delimited import Dialect
 from kanon_lab.data.microdata import double_spellings, nearly_numbers
 from kanon_lab.errors import DataError, KanonLabError, OptionError
 
@@ -200,6 +202,46 @@ def test_quotation_marks_are_read_as_the_strict_parser_of_python_reads_them(tmp_
     else:
         frame = read_microdata(path, text=["a", "b"])
         assert frame.fillna("").to_numpy().tolist() == [[cell.strip() for cell in row] for row in rows]
+
+
+@settings(max_examples=200)
+@given(
+    text=st.text(alphabet='aé",;\n\r ', max_size=40),
+    size=st.integers(1, 12),
+    encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
+)
+def test_csv_is_the_same_in_however_small_parts_it_is_read(text, size, encoding):
+    def told(block):
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(delimited, "_BLOCK", block)
+            try:
+                reader = delimited.DelimitedReader(io.BytesIO(f"a,b\n{text}".encode(encoding)), Dialect(separator=","))
+                parts = [(table.to_pylist(), list(rows)) for table, rows in reader.tables([1, 0])]
+            except DataError as error:
+                return str(error)
+        return sum((cells for cells, _ in parts), []), sum((rows for _, rows in parts), []), reader.dialect
+
+    first_line = 2 * len("\ufeffa,b\n")
+    whole, parts = told(2**20), told(first_line + size)
+    if '"' in text or "\r" in text:  # cells may hold lines: then records are counted, from there on
+        whole, parts = (
+            re.sub(r"row \d+", "row", each) if isinstance(each, str) else each[::2] for each in (whole, parts)
+        )
+    assert parts == whole
+
+
+def test_letters_that_come_late_tell_the_encoding(monkeypatch):
+    monkeypatch.setattr(delimited, "_BLOCK", 10)
+    rows = "1,2\n" * 10
+    reader = delimited.DelimitedReader(io.BytesIO(f"a,b\n{rows}3,ñ\n".encode("cp1252")), Dialect())
+    assert sum(table.num_rows for table, _ in reader.tables([1])) == 11 and reader.dialect.encoding == "cp1252"
+    for late, fault in ((b"\x81\x8d", "row 12: wrong encoding: not UTF-8, nor"), (b"\0", "row 12: wrong encoding, or")):
+        reader = delimited.DelimitedReader(io.BytesIO(f"a,b\n{rows}3,".encode() + late), Dialect())
+        with pytest.raises(DataError, match=fault):
+            list(reader.tables([1]))
+    reader = delimited.DelimitedReader(io.BytesIO(f"a,b\n1,ñ\n{rows}3,".encode() + b"\xf1\n"), Dialect())
+    with pytest.raises(DataError, match="row 13: wrong encoding, or damaged: UTF-8 in most places"):
+        list(reader.tables([1]))
 
 
 @pytest.mark.parametrize("sign", ["", '"'])

@@ -1,6 +1,7 @@
 """Every engine counts the same, to the last digit: generated files, in Parquet and csv, whole and in parts."""
 
 import datetime
+import gzip
 import json
 import os
 import shutil
@@ -268,21 +269,90 @@ def test_codes_that_are_text_in_one_part_only(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    "text",
     [
-        ("a,b\n1,2\n3,4,\n", "more cells"),
-        ('a,b\n1, "x"\n', "blanks stand beside a quotation mark"),
-        ('a,b\n1,"x" \n', "after a closing quotation mark|blanks stand beside"),
-        ("a,b\n1,2\0\n", "zero bytes"),
-        ("a\n1\n\n2\n", "has one column"),
-        ("a,b\n1,1e-300\n2,1\n", "too far apart for an engine"),
+        b"a,b\n1,2\n3,4,\n",
+        b"a,b\n1,2\n\n3\n",
+        b'a,b\n1,"x" \n',
+        b'a,b\n1,"two\nlines"\n\n3,"x\n',
+        b"a,b\n1,2\0\n",
+        "a,b\n1,ñ\n".encode("cp850"),
+        b"a b\n1 2\n",
+        b"\n1,2\n",
+        b"a,a\n1,2\n",
+        b"b,c\n1,2\n",
+        b"a,b\n",
     ],
 )
-def test_what_an_engine_would_pass_over_is_refused(tmp_path, text, said):
+def test_what_is_no_csv_file_is_refused_in_the_words_of_memory(tmp_path, text):
+    (tmp_path / "f.csv").write_bytes(text)
+    said = []
+    for engine in ("memory", "duckdb"):
+        with pytest.raises(DataError) as error:
+            count_records(tmp_path / "f.csv", KeySpec("a"), engine=engine, spill=tmp_path)
+        said.append(str(error.value))
+    assert said[0] == said[1]
+    assert [each.name for each in tmp_path.iterdir()] == ["f.csv"]
+
+
+@pytest.mark.parametrize(
+    ("text", "counts"),
+    [
+        ('a,b\n"x",1\n"x ",1\n x,1\nx,1\n', [4]),
+        ('a,b\n1, "x"\n1, "x"\n1,x\n', [3]),
+        ("a\n1\n\n2\n1\n", [2, 1]),
+        ("sep=;\na;b\n1,5;2\n1,5;3\n1.5;3\n", [2, 1]),
+    ],
+)
+def test_cells_of_csv_are_one_value_by_the_rules_of_memory(tmp_path, text, counts):
+    """Blanks around cells, blank lines, and the line that declares a separator."""
     (tmp_path / "f.csv").write_text(text)
-    weight = "b" if "far" in said else None
-    with pytest.raises(DataError, match=said):
-        count_records(tmp_path / "f.csv", KeySpec("a", weight=weight), engine="duckdb")
+    for engine in ("memory", "duckdb"):
+        assert count_records(tmp_path / "f.csv", KeySpec("a"), engine=engine).table().f_k.tolist() == counts, engine
+
+
+def test_weights_too_far_apart_are_refused(tmp_path):
+    (tmp_path / "f.csv").write_text("a,b\n1,1e-300\n2,1\n")
+    with pytest.raises(DataError, match="too far apart for an engine"):
+        count_records(tmp_path / "f.csv", KeySpec("a", weight="b"), engine="duckdb")
+
+
+def test_csv_is_converted_in_little_memory_and_nothing_is_left_of_it(tmp_path, monkeypatch):
+    from kanon_lab.data import delimited
+
+    (tmp_path / "f.csv").write_text("a,b\n" + "1,x\n2,y\n" * 30_000)
+    monkeypatch.setattr(delimited, "_BLOCK", 2**14)
+    longest, parse = [], delimited.DelimitedReader._cells
+
+    def watched(self, content, positions):
+        longest.append(len(content))
+        if len(longest) == 10:
+            raise KeyboardInterrupt
+        return parse(self, content, positions)
+
+    monkeypatch.setattr(delimited.DelimitedReader, "_cells", watched)
+    with pytest.raises(KeyboardInterrupt):
+        count_records(tmp_path / "f.csv", KeySpec("a"), engine="duckdb", spill=tmp_path)
+    assert max(longest) <= 2**14 and [each.name for each in tmp_path.iterdir()] == ["f.csv"]
+    assert count_records(tmp_path / "f.csv", KeySpec("a"), engine="duckdb").records.tolist() == [30_000, 30_000]
+
+
+def test_a_full_folder_for_what_does_not_fit_is_named(tmp_path, monkeypatch):
+    import errno
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    (tmp_path / "f.csv").write_text("a,b\n1,2\n")
+    monkeypatch.setattr(parquet.ParquetWriter, "write_table", full)
+    with pytest.raises(StorageError, match="no space left in the folder of --spill; free some, or name another"):
+        count_records(tmp_path / "f.csv", KeySpec("a"), engine="duckdb")
+
+
+def test_a_packed_file_that_is_cut_short(tmp_path):
+    (tmp_path / "f.csv.gz").write_bytes(gzip.compress(b"a,b\n1,2\n" * 1000)[:-20])
+    with pytest.raises(DataError, match="is cut short or damaged; make or download it again"):
+        count_records(tmp_path / "f.csv.gz", KeySpec("a"), engine="duckdb")
 
 
 @pytest.mark.parametrize("weight", [None, "w"])

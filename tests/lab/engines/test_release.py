@@ -174,6 +174,19 @@ def test_a_limit_that_is_not_counted_is_not_met(tmp_path):
     assert any("not known, so not met: the limit exposed_by_columns" in note for note in found["notes"])
 
 
+def test_blanks_around_cells_of_csv_part_no_records(tmp_path):
+    """What is one value when records are counted is one value in the file that is released."""
+    file = tmp_path / "f.csv"
+    file.write_text('place,age,x\na,3,1.50\na ,3,NA\n"a ",3,\n a,3,"p, q"\n')
+    recipe = {"key_variables": ["place", "age"], "k_required": 4, "steps": [{"suppress": {}}]}
+    (tmp_path / "r.yml").write_text(json.dumps(recipe))
+    (of_memory, _, expected), (out, code, found) = (
+        protected(file, tmp_path, engine, ["--na", "NA"]) for engine in ("memory", "duckdb")
+    )
+    assert code == 0 and told(found) == told(expected) and out.read_text().count("a,3,") == 4
+    pd.testing.assert_frame_equal(read_microdata(out), read_microdata(of_memory))
+
+
 def test_a_csv_file_of_one_column_is_refused(tmp_path):
     file = tmp_path / "one.csv"
     file.write_text("place,name\nx,p1\nx,p2\ny,p3\n")

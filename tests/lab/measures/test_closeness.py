@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 from kanon_lab.classes import ValueCounts, class_table
 from kanon_lab.errors import DataError, OptionError
 from kanon_lab.measures import diversity
-from kanon_lab.measures.sensitive_values import ordered_distance
+from kanon_lab.measures.class_values import ordered_distance
 from kanon_lab.methods import Hierarchy
 from kanon_lab.roles import KeySpec
 

@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 from kanon_lab.classes import ValueCounts, class_table
 from kanon_lab.errors import DataError, OptionError
 from kanon_lab.measures import Bands, alpha_k, diversity, p_sensitivity, sensitive_values
-from kanon_lab.measures.sensitive_values import (
+from kanon_lab.measures.class_values import (
     beta_likeness,
     delta_disclosure,
     distinct_l,

@@ -45,7 +45,8 @@ def test_above_by_plain_loops(risk, threshold, quantile):
 def test_no_count_depends_on_the_order_of_the_rows():
     """Weights of 2.7, 8.2 and 9.1 make 20, or a little less by the order of adding up; 1/20 is not above .05."""
     orders = [list(order) for order in itertools.permutations([2.7, 8.2, 9.1])]
-    assert len({sum(order) < 20 for order in orders}) == 2
+    # Not by sum(), which has made up for what is rounded since Python 3.12.
+    assert len({a + b + c < 20 for a, b, c in orders}) == 2
     for order in orders:
         table = class_table(pd.DataFrame({"a": "x", "w": order}), KeySpec("a", weight="w"))
         risk = file_risk(table, estimator="inverse").risk

@@ -67,7 +67,7 @@ def test_a_copy_of_a_perturbed_column_is_told():
 
 def test_what_is_perturbed_as_a_quantity_without_that_role_is_noted():
     chain = protect(a_file(), KeySpec(["sex"])).apply("rank_swap", {"variables": ["income"]})
-    assert chain.state.measured.il1s is None
+    assert chain.state.measured["il1s"] is None
     assert any("not among numeric_variables" in note for note in chain.notes)
 
 

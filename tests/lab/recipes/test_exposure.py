@@ -103,8 +103,8 @@ def test_a_region_that_follows_from_a_suppressed_commune_lowers_k():
 def test_two_columns_tell_together_what_neither_tells_alone():
     chain = chain_of(survey(4)[[*KEYS, "tens", "units", "luck"]], k=10)
     rows = exposed_by_columns(chain, 10).columns.set_index(["columns", "direction"])
-    assert rows.loc[(("tens", "units"), "tells"), "keys"] == ("commune",)
-    assert rows.loc[(("tens", "units"), "tells"), "records"] > 0
+    assert rows["keys"].to_dict()[("tens", "units"), "tells"] == ("commune",)
+    assert rows["records"].to_dict()[("tens", "units"), "tells"] > 0
     assert not [names for names, direction in rows.index if direction == "tells" and len(names) == 1]
 
 

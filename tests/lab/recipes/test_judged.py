@@ -75,7 +75,7 @@ def test_every_limit_is_met_just_where_what_was_measured_keeps_to_it(frame, miss
     decisive = {"wildcard": "compatible", "category": "own_class"}[missing]
     assert met["k"] == (final_claims(chain, 2).set_index("claim")["records"][decisive] == 0)
     for name in ("global_risk", "household_risk", "key_linkage"):
-        assert (found[name], met[name]) == (getattr(last, name), getattr(last, name) <= share)
+        assert (found[name], met[name]) == (last[name], last[name] <= share)
     assert (found["individual_risk"], met["individual_risk"]) == (risk.max(), risk.max() <= share)
     assert found["above_risk"] == (risk > share * (1 + 1e-9)).sum()
     illness = [set(part) for _, part in frame["illness"].groupby(table.class_of_record)]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_lab.errors import OptionError
-from kanon_lab.recipes import as_recipe, protect
+from kanon_lab.recipes import as_recipe
 from kanon_lab.recipes.plan import as_limits
 from kanon_lab.recipes.settings import LIMITS
 from kanon_lab.report import as_config
@@ -95,28 +95,6 @@ def test_a_recipe_measures_what_its_limits_need():
     assert (both.k_required, both.k, both.limits["k"]) == (3, (2, 3, 5, 7), 7)
 
 
-def test_the_old_word_means_the_same_and_a_note_says_so():
-    old, new = as_recipe({**SETTINGS, "thresholds": [0.1]}), as_recipe({**SETTINGS, "risks": [0.1]})
-    assert (old, new.notes) == (new, ())
-    assert old.notes == ("thresholds is now called risks (levels to count records above); the old word is still taken",)
-    assert as_recipe({**SETTINGS, "thresholds": {"k": 4}}) == as_recipe({**SETTINGS, "limits": {"k": 4}})
-    inside = {"key_variables": ["region"], "thresholds": [0.2]}
-    level = as_recipe({**SETTINGS, "risks": [0.1], "household_level": inside})
-    assert level.steps[0][1]["risks"] == [0.2]
-    assert level.notes == old.notes
-    for word, value in (("risks", [0.1]), ("limits", {"k": 3})):
-        with pytest.raises(OptionError, match=f"thresholds stands beside {word}, which is its new name; keep {word}"):
-            as_recipe({**SETTINGS, "thresholds": value, word: value})
-
-
 def test_a_household_level_has_no_limits():
     with pytest.raises(OptionError, match="household_level: unknown setting limits"):
         as_recipe({**SETTINGS, "household_level": {"key_variables": ["region"], "limits": {"k": 3}}})
-
-
-def test_protect_takes_its_old_word():
-    import pandas as pd
-
-    frame = pd.DataFrame({"region": ["a", "b"]})
-    with pytest.warns(DeprecationWarning, match="thresholds of protect are now called risks"):
-        assert protect(frame, "region", thresholds=[0.2]).risks == (0.2,)

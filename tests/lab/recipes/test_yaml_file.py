@@ -76,7 +76,7 @@ def test_any_slip_is_one_line_that_names_a_line(written, at, gone, put):
     try:
         assert isinstance(read_yaml(written(text)), dict)
     except DataError as error:
-        line = re.search(r"recipe\.yml: line (\d+): ", str(error))
+        line = re.search(r"recipe\.yml: line (\d+)(?:, column \d+)?: ", str(error))
         assert line is None or 1 <= int(line[1]) <= text.count("\n") + 1
         assert line or re.search("is no list of settings|a space is missing", str(error))
 
@@ -90,43 +90,46 @@ def test_any_slip_is_one_line_that_names_a_line(written, at, gone, put):
         ("age", "is no list of settings"),
         ("key_variables:[age]\n", "a space is missing after the colon of key_variables"),
         ("key_variables:[age]\nweight: w\n", "line 1: a space is missing after the colon of key_variables"),
-        ("key_variables:[age,\n  sex]\nweight: w\n", "line 1: a space is missing after the colon of key_variables"),
+        ("key_variables:[age,\n  sex]\nweight: w\n", "line 3, column 7: a colon where none can be"),
         ("key_variables: [age]\nk_required:3\n", "line 2: a space is missing after the colon of k_required"),
         ("key_variables: [age]\nk_required:3\n\nsteps:\n", "line 2: a space is missing after the colon of k_req"),
         (
             "steps:\n- recode:\n    variable:age\n    width: 5\n",
             "line 3: a space is missing after the colon of variable",
         ),
-        ("a: 1\nimportance: {sex:1, age: 2}\n", "line 2: a space is missing after the colon of sex"),
-        ("key_variables: [age]\nweight\n", "line 2: a name without a colon"),
-        ("key_variables: [age]\nweight w\nk: 3\n", "line 2: a name without a colon"),
-        ("weight w\nk: 3\n", "line 2: .* missing colon in the line before"),
-        ("a: 1\nlabel: rest: all\n", "line 2: a second colon"),
-        ("key_variables: [age]\n  weight: w\n", "line 2: is indented more than the line before"),
-        ("weight: w\n\n# why\n   k: 3\n", "line 4: is indented more than the line before"),
-        ("steps:\n- a:\n    b: 1\n   c: 2\n", "line 4: is not indented as the lines"),
-        ("steps:\n  - a: {b: 1}\n - c:\n", "line 3: is not indented as the lines"),
-        ("steps: - a\n", "line 1: a - in the middle"),
-        ("key_variables: [age]\n\tweight: w\n", "line 2: a tab"),
-        ("key_variables: [age\nweight: w\n", "line 2: the . of line 1 is not closed by here"),
-        ("a: 1\nb: {c: [0, 15, null}\n", r"line 2: the \[ is not closed by here"),
-        ("a: 1\nb: [0, 15\n", r"line 2: a \[ or { is never closed"),
-        ("a: [x]]\n", "line 1: ] closes what was never opened"),
-        ("key_variables: [age]\nweight: 'w\n", "line 2: a quotation mark is never closed"),
-        ("label: 'it's'\n", "line 1: something stands after the end of a value"),
-        ('path: "a\\q"\n', "line 1: a backslash in double quotes"),
-        ("a: 1\nmask: *\n", r"line 2: a \* or & that means a reference here; put it in quotes"),
-        ("top: @x\n", "line 1: a text that begins with @"),
-        ("key_variables: [age]\nweight: w\nkey_variables: [sex]\n", "line 3: 'key_variables' stands twice"),
-        ("key_variables: [age]\nsteps:\n- round: {base: 1, base: 2}\n", "line 3: 'base' stands twice"),
-        ("key_variables: &a [age]\nstrata: *a\n", "line 2: a reference to an anchor"),
-        ("key_variables: !!python/name:os.system x\n", "line 1: a ! that means a type"),
-        ("a: 1\nb: !!timestamp x\n", "line 2: a ! that means a type"),
-        ("key_variables: [age]\n---\nweight: w\n", "line 2: --- begins another document"),
-        ("key_variables: [age]\ntrue: 1\n", "line 2: a key that is a truth value"),
-        ("a: 1\ngroups: {1.10: [a]}\n", "line 2: 1.10 is the number 1.1; put it in quotes"),
-        ("groups: {2.0: [a]}\n", "line 1: 2.0 is the number 2; put it in quotes"),
-        ("? [a]\n: 1\n", "line 1: a key that is no text or number"),
+        ("a: 1\nimportance: {sex:1, age: 2}\n", "line 2, column 14: a space is missing after the colon of sex"),
+        ("key_variables: [age]\nweight\n", "line 2, column 1: a name without a colon"),
+        ("key_variables: [age]\nweight w\nk: 3\n", "line 2, column 1: a name without a colon"),
+        ("weight w\nk: 3\n", "line 2, column 2: a colon where none can be"),
+        ("a: 1\nlabel: rest: all\n", "line 2, column 12: a colon where none can be"),
+        ("key_variables: [age]\n  weight: w\n", "line 2, column 3: is not indented as the lines"),
+        ("weight: w\n\n# why\n   k: 3\n", "line 4, column 4: is not indented as the lines"),
+        ("steps:\n- a:\n    b: 1\n   c: 2\n", r"line 4, column \d+: is not indented as the lines"),
+        ("steps:\n  - a: {b: 1}\n - c:\n", r"line 3, column \d+: is not indented as the lines"),
+        ("steps: - a\n", r"line 1, column \d+: a - in the middle"),
+        ("key_variables: [age]\n\tweight: w\n", r"line 2, column \d+: a tab"),
+        ("key_variables: [age\nweight: w\n", r"line 1, column 16: a \[ or { is never closed, or lacks"),
+        ("a: 1\nb: {c: [0, 15, null}\n", r"line 2, column 8: a \[ or { is never closed, or lacks"),
+        ("a: 1\nb: [0, 15\n", r"line 2, column 4: a \[ or { is never closed"),
+        ("a: [x]]\n", r"line 1, column \d+: ] closes what was never opened"),
+        ("key_variables: [age]\nweight: 'w\n", r"line 2, column \d+: a quotation mark is never closed"),
+        ("label: 'it's'\n", "line 1, column 12: a value goes on after its end"),
+        ('path: "a\\q"\n', r"line 1, column \d+: a backslash in double quotes"),
+        ("a: 1\nmask: *\n", r"line 2, column \d+: a \* or & that means a reference here; put it in quotes"),
+        ("top: @x\n", "line 1, column 6: a text that begins with a sign"),
+        (
+            "key_variables: [age]\nweight: w\nkey_variables: [sex]\n",
+            "line 3, column 1: .* stands twice",
+        ),
+        ("key_variables: [age]\nsteps:\n- round: {base: 1, base: 2}\n", r"line 3, column \d+: 'base' stands twice"),
+        ("key_variables: &a [age]\nstrata: *a\n", r"line 2, column \d+: a reference to an anchor"),
+        ("key_variables: !!python/name:os.system x\n", r"line 1, column \d+: a ! that means a type"),
+        ("a: 1\nb: !!timestamp x\n", r"line 2, column \d+: a ! that means a type"),
+        ("key_variables: [age]\n---\nweight: w\n", r"line 2, column \d+: --- begins another document"),
+        ("key_variables: [age]\ntrue: 1\n", r"line 2, column \d+: a key that is a truth value"),
+        ("a: 1\ngroups: {1.10: [a]}\n", r"line 2, column \d+: 1.10 is the number 1.1; put it in quotes"),
+        ("groups: {2.0: [a]}\n", r"line 1, column \d+: 2.0 is the number 2; put it in quotes"),
+        ("? [a]\n: 1\n", r"line 1, column \d+: a key that is no text or number"),
         ("seed: " + "9" * 5000, "holds a number that is too long"),
         ("a: " + "[" * 50_000, "nested too deeply"),
         (b"\x00\x01\x02", "line 1: a control character"),
@@ -156,7 +159,7 @@ def test_paths_that_are_no_file(tmp_path):
 
 def test_references_cannot_grow_without_end(written):
     lines = ["a0: &a0 [x, x, x, x]"] + [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 12)]
-    with pytest.raises(DataError, match="line 2: a reference"):
+    with pytest.raises(DataError, match=r"line 2, column \d+: a reference"):
         read_yaml(written("\n".join(lines)))
 
 

@@ -46,16 +46,6 @@ def test_limit_of_k_and_k_required_stand_in_for_each_other(given, limits, k_requ
     assert {*limits.values()} & {4, 7} <= {*found.recipe.k}
 
 
-def test_the_old_word_is_taken_for_both():
-    assert config(thresholds=[0.1, 0.2]).risks == (0.1, 0.2)
-    assert config(thresholds=0.1).limits == {}
-    both = config(thresholds={"global_risk": 0.02}, risks=[0.1])
-    assert (both.risks, both.limits) == ((0.1,), {"global_risk": 0.02})
-    assert both.settings["limits"] == {"global_risk": 0.02}
-    assert both.notes == ("thresholds is now called limits (names with bounds); the old word is still taken",)
-    assert config(limits={"global_risk": 0.02}, risks=[0.1]).notes == ()
-
-
 def test_map_has_the_recipe_with_its_own_steps_and_grid():
     steps = [{"suppress": {"k_required": "$k"}}]
     found = config(k_required=3, map={"grid": {"k": [2, 3]}, "steps": steps, "loss": "known_cells"})
@@ -70,9 +60,9 @@ FAULTS = {
     "unknown": ({"titel": "x"}, "unknown setting titel; did you mean title?"),
     "unknown limit": ({"limits": {"globalrisk": 0.1}}, "limits: there is no limit globalrisk; did you mean global_r"),
     "no share": ({"limits": {"global_risk": 2}}, "limits: global_risk must be a number from 0 to 1, not 2"),
-    "no k": ({"thresholds": {"k": 0}}, "limits: k must be a whole number from 1 on, not 0"),
+    "no k": ({"limits": {"k": 0}}, "limits: k must be a whole number from 1 on, not 0"),
     "household": ({"limits": {"household_risk": 0.1}}, "household_risk needs a household; name its variable"),
-    "two risks": ({"thresholds": [0.1], "risks": [0.1]}, "thresholds stands beside risks, which is its new name"),
+    "another word": ({"thresholds": [0.1]}, "unknown setting thresholds"),
     "risk": ({"risks": [5]}, "risks must be a number from 0 to 1, not 5"),
     "few": ({"least": 9}, "least must be 10 or more"),
     "Catalan": ({"language": "ca"}, "language must be one of en, es, not 'ca'"),
@@ -131,7 +121,7 @@ def test_overrides_replace_settings_and_lead_into_mappings(written):
         ("title", "--set title: write name=value"),
         ("=1", "--set =1: write name=value"),
         ("title.a=1", "--set title.a: title holds no names; set it as a whole"),
-        ("title=[1", "--set title: line 1: a [ or { is never closed"),
+        ("title=[1", "--set title: line 1, column 1: a [ or { is never closed"),
         ("langage=es", "report.yml: unknown setting langage; did you mean language?"),
     ],
 )
@@ -211,7 +201,7 @@ plain = st.recursive(
 
 
 @given(
-    st.sampled_from(["title", "thresholds", "limits", "risks", "least", "map", "missing_codes", "na", "text", "steps"]),
+    st.sampled_from(["title", "limits", "risks", "least", "map", "missing_codes", "na", "text", "steps"]),
     plain,
 )
 def test_whatever_a_setting_is_there_is_a_configuration_or_one_line(name, value):

@@ -1,0 +1,15 @@
+from .counts import load_counts as load_counts
+from .counts import national_totals as national_totals
+from .counts import read_counts as read_counts
+from .labels import check_counts as check_counts
+from .microdata import MicrodataFile as MicrodataFile
+from .microdata import load_microdata as load_microdata
+from .microdata import read_file as read_file
+from .microdata import read_microdata as read_microdata
+from .microdata import usual_marks as usual_marks
+from .sets import PROVINCES as PROVINCES
+from .sets import catalogue as catalogue
+from .sets import data_path as data_path
+from .sets import fetch as fetch
+from .tables import parse_columns as parse_columns
+from .writing import write_microdata as write_microdata

@@ -1,0 +1,563 @@
+"""The table of measures: a row says what a measure is called and counts, its limit, and where and how it is shown.
+
+The command, verdicts and their limits, the map of recipes, reports and the tables of the book read it. A new measure
+is a function and a row; a `Limit` in the row lets an office hold releases against it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from typing import Any, Literal
+
+from kanon_lab.digits import number, percent
+from kanon_lab.measures.class_values import (
+    beta_likeness,
+    delta_disclosure,
+    distinct_l,
+    enhanced_beta_likeness,
+    entropy_l,
+    largest_share,
+    recursive_l,
+)
+from kanon_lab.measures.information_loss import average_class_size, discernibility
+from kanon_lab.measures.risk import records_above
+from kanon_lab.terms import TERMS
+
+#: English and Spanish.
+Texts = tuple[str, str]
+Kind = Literal["anonymity", "risk", "diversity", "loss", "size"]
+Unit = Literal["share", "records", "k", "values", "number"]
+Missing = Literal["", "wildcard", "category"]
+_LANGUAGES = ("en", "es")
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What an office may ask of a measure."""
+
+    bound: Literal["at least", "at most"]  # The measure is to be this or more, or this or less
+    meaning: str  # When it is met, in the Markdown of the book
+    example: str  # A limit as a configuration has it
+    #: What to do where it is not met, with parts such as {value} and {limit}: see `kanon_lab.report.limits.advice_on`.
+    advice: Texts
+    name: str = ""  # In configurations, where it is not that of the measure
+    by: Literal["", "variable", "level"] = ""  # One number, or one for each sensitive variable or level of risk
+    title: Texts | None = None  # Where that of the measure does not do, with {variable} or {level}
+    usual: bool = False  # Whether a first configuration (kanon-lab init) asks for it, as in the example
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A row of the table. In the name and title of a family, # stands for one of its levels."""
+
+    name: str  # In code, JSON and configurations
+    kind: Kind  # A size is a number that is none of the others
+    title: Texts | None  # None where the glossary (terms.csv) has a term of that name
+    #: Gives the measure (None: not defined) of what it is taken from; of a family, with the level; of values, that of
+    #: each class, of which the file has the least or the largest.
+    of: Callable[..., Any]
+    #: "classes" are a `kanon_lab.measures.file_measures.ClassRisks`, "values" a
+    #: `kanon_lab.measures.class_values.ClassValues`, "states" (the file before and after) a
+    #: `kanon_lab.recipes.measured.Comparison`, a "release" a `kanon_lab.recipes.verdict.Release`.
+    taken_from: Literal["classes", "states", "release", "values"] = "classes"
+    #: A share (0-1) is shown in per cent; records, k and values are whole numbers.
+    unit: Unit = "number"
+    digits: int | None = None  # Decimals of a number in the output of the command; None: those that count
+    counted: bool = True  # Whether an engine's counts of records give it; else it needs the records
+    #: Places: "file" (kanon-lab measure), "state" (after each step, and on the map of recipes); and the tables of a
+    #: report "summary", "steps", "utility" and "diversity".
+    shown: str = "file state"
+    #: On a page for everybody, which does not show it without: a method of `kanon_lab.report.public._Rounding`.
+    rounding: Literal["", "count", "k", "exact", "risk", "tenth", "whole"] = ""
+    limit: Limit | None = None
+    needs: str = ""  # The role or setting without which it is not defined, and after a comma how much of it
+    levels: Literal["", "k", "risks", "keys"] = ""  # Of a family; keys are names of key variables
+    missing: Missing = ""  # The meaning of a missing key, unless it is that of the file
+    part_of: str = ""  # The mapping in which JSON has it
+    identifier: bool = False  # Whether it is defined only where the household's identifier is released
+    kept: Texts | None = None  # Of a share of what was kept: the title of its cost, 1 less the measure
+    least: bool = False  # Whether the file has the least of its classes, and more protects better; else the largest
+
+    def called(self, language: str = "en") -> str:
+        """Its title in a language."""
+        return TERMS[self.name].name(language) if self.title is None else self.title[_LANGUAGES.index(language)]
+
+    def limit_called(self, language: str = "en", **parts: Any) -> str:
+        """The title of its limit in a language, with variable or level put in."""
+        own = self.limit.title if self.limit is not None else None
+        return self.called(language) if own is None else own[_LANGUAGES.index(language)].format(**parts)
+
+    def advice(self, language: str = "en") -> str:
+        """What to do where its limit is not met, in a language, with the parts to put in."""
+        return "" if self.limit is None else self.limit.advice[_LANGUAGES.index(language)]
+
+    def cost_called(self, language: str = "en") -> str:
+        """The title of its cost in a language."""
+        return self.called(language) if self.kept is None else self.kept[_LANGUAGES.index(language)]
+
+    @property
+    def label(self) -> str:
+        """What its cost is, in English."""
+        return self.cost_called()
+
+    @property
+    def share(self) -> bool:
+        """Whether it is a share of 0-1, shown as per cent."""
+        return self.unit == "share"
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is one number under the meaning of missing keys that the file has, and no part of a mapping."""
+        return not (self.levels or self.missing or self.part_of)
+
+    def is_shown(self, place: str) -> bool:
+        """Whether it is shown in a place."""
+        return place in self.shown.split()
+
+    def at(self, level: object) -> Measure:
+        """The member of a family at a level."""
+        title, kept = (texts and _at(texts, "#", str(level)) for texts in (self.title, self.kept))
+        return replace(self, name=self.name.replace("#", str(level)), title=title, kept=kept)
+
+    def cost(self, values: Any) -> Any:
+        """The cost of a value, or of each in a column: less is always better."""
+        return 1 - values if self.kept else values
+
+    def written(self, value: float) -> str:
+        """A value as text in English."""
+        if self.unit == "share":
+            return percent(value, digits=4)
+        if self.unit == "number":
+            return number(value) if self.digits is None else f"{value:,.{self.digits}f}"
+        return f"{value:,}"
+
+
+def _at(texts: Texts, mark: str, put: str) -> Texts:
+    """Both texts with something put in."""
+    return texts[0].replace(mark, put), texts[1].replace(mark, put)
+
+
+def below(found: Any, k: int) -> int:
+    """Records with f_k below k."""
+    return found.table.violations([k])[k]
+
+
+def above(found: Any, risk: float) -> int:
+    """Records with an individual risk above a level."""
+    return records_above(found.risk.of_class, threshold=risk, records=found.table.records).records
+
+
+def _part_of(whole: str, part: str) -> Callable[[Any], Any]:
+    """A part of a mapping, None where there is no such mapping."""
+    return lambda found: None if getattr(found, whole) is None else getattr(found, whole)[part]
+
+
+_GROW = (
+    "Recode {key} more broadly so that classes grow, or release {variable} in broader categories.",
+    "Recodifique {key} en categorías más amplias para que crezcan las clases, o publique {variable} con menos detalle.",
+)
+_BY_CHANCE = ("records re-identified, expected", "registros reidentificados, esperados")
+_BELOW = ("records below k = #", "registros por debajo de k = #")
+_ABOVE = ("records with a risk above #", "registros con un riesgo superior a #")
+_MEANINGS: dict[Missing, Texts] = {
+    "wildcard": ("any value", "cualquier valor"),
+    "category": ("a value", "un valor más"),
+}
+_STATE: dict[str, Any] = {"taken_from": "states", "counted": False, "shown": "state utility"}
+_DIVERSITY: dict[str, Any] = {"taken_from": "values", "shown": "file diversity"}
+
+
+def _by_meaning(name: str, titles: Texts, of: Callable[..., Any], **more: Any) -> list[Measure]:
+    """A row for each meaning of a missing key."""
+    return [
+        Measure(
+            f"{name}_{missing}",
+            "risk",
+            (f"{titles[0]} (missing: {english})", f"{titles[1]} (faltante: {spanish})"),
+            of,
+            shown="state",
+            missing=missing,
+            **more,
+        )
+        for missing, (english, spanish) in _MEANINGS.items()
+    ]
+
+
+def _with_size(part: str, kind: Kind, titles: Texts, unit: Unit) -> Measure:
+    """A row of `kanon_lab.measures.with_household_size`."""
+    name, whole = f"with_household_size_{part}", "with_household_size"
+    of = _part_of(whole, part)
+    return Measure(name, kind, titles, of, unit=unit, shown="state", needs="household", part_of=whole, identifier=True)
+
+
+def _indicators(part: str, titles: Texts, kept: Texts | None = None, kind: Kind = "loss") -> Measure:
+    """A row of `kanon_lab.measures.indicator_loss`."""
+    of = _part_of("indicators", part)
+    more = {
+        "unit": "share" if kept else "number",
+        "needs": "indicators",
+        "part_of": "indicators",
+        "kept": kept,
+        "shown": "state",
+    }
+    return Measure(f"indicators_{part}", kind, titles, of, **(_STATE | more))
+
+
+# fmt: off
+_ROWS = [
+    Measure("classes", "size", ("classes", "clases"), attrgetter("table.n_classes"), unit="k", shown="file state"),
+    Measure(
+        "k_achieved", "anonymity", ("k achieved", "k alcanzado"), attrgetter("table.k_achieved"),
+        unit="k", shown="file state summary steps", rounding="k",
+        limit=Limit(
+            "at least",
+            "is met when every record is compatible with at least so many, itself included (a missing key matches any "
+            "value); with `missing: category`, when every released class has so many", "3",
+            ("{records} of {all} records are alike with fewer than {k} records, themselves included. What makes "
+             "records rare is most often {key}: recode it more broadly, or let a step suppress with k_required: {k} as "
+             "the last one.",
+             "{records} de {all} registros coinciden con menos de {k} registros, contándose a sí mismos. Lo que más "
+             "veces hace raro a un registro es {key}: recodifíquela en categorías más amplias, o termine la receta con "
+             "un paso suppress con k_required: {k}."),
+            name="k", usual=True,
+        ),
+    ),
+    Measure(
+        "sample_uniques", "anonymity", ("sample uniques (f_k = 1)", "registros únicos (f_k = 1)"),
+        attrgetter("table.sample_uniques"), unit="records", shown="file",
+    ),
+    Measure(
+        "violations_#", "anonymity", ("records with f_k below #", "registros con f_k menor que #"), below,
+        unit="records", shown="file", levels="k",
+    ),
+    *_by_meaning("violations_#", _BELOW, below, unit="records", rounding="count", levels="k"),
+    Measure(
+        "global_risk", "risk", None, attrgetter("risk.global_risk"),
+        unit="share", shown="file state summary steps", rounding="risk",
+        limit=Limit(
+            "at most", "is met when the mean of the individual risks is at most this, from `0` to `1`", "0.02",
+            ("The mean risk of a record is {value}, and {limit} was wanted: about {persons} persons would be "
+             "re-identified by somebody who looks for all of them. Broader categories of {key} lower it most directly; "
+             "so does a smaller sample, or removing a key variable.",
+             "El riesgo medio de un registro es {value} y se exigía {limit}: quien buscara a todas las personas "
+             "reidentificaría a unas {persons}. Lo baja más directamente usar categorías más amplias en {key}; también "
+             "una muestra menor o retirar una variable clave."),
+            usual=True,
+        ),
+    ),
+    Measure(
+        "expected_reidentifications", "risk", _BY_CHANCE, attrgetter("risk.expected_reidentifications"),
+        digits=2, shown="file state summary steps", rounding="risk",
+    ),
+    Measure(
+        "sum_population_frequency", "risk", ("sum of F_k over records", "suma de F_k sobre los registros"),
+        attrgetter("risk.sum_population_frequency"), digits=1, shown="file",
+    ),
+    Measure(
+        "household_risk", "risk", None, attrgetter("risk.household_risk"),
+        unit="share", shown="file state summary steps", rounding="risk", needs="household",
+        limit=Limit(
+            "at most",
+            "is met when the mean of the risks of the records' households is at most this; needs `household`", "0.05",
+            ("The mean risk that some member of the household is re-identified is {value}, and {limit} was wanted. "
+             "Recode or suppress more of what the members of a household share, or lower the risk of the persons. "
+             "Removing the column {household} does not change this number: it is computed with the households of the "
+             "input.",
+             "El riesgo medio de que se reidentifique a algún miembro del hogar es {value} y se exigía {limit}. "
+             "Recodifique o suprima más de lo que comparten los miembros de un hogar, o baje el riesgo de las "
+             "personas. Retirar la columna {household} no cambia este número: se calcula con los hogares del "
+             "original."),
+            usual=True,
+        ),
+    ),
+    Measure(
+        "expected_household_reidentifications", "risk",
+        ("households re-identified, expected", "hogares reidentificados, esperados"),
+        attrgetter("risk.expected_household_reidentifications"),
+        digits=2, shown="file state summary", rounding="risk", needs="household",
+    ),
+    Measure(
+        "expected_persons_in_reidentified_households", "risk",
+        ("persons in such households", "personas de esos hogares"),
+        attrgetter("risk.expected_persons_in_reidentified_households"), digits=2, needs="household",
+    ),
+    Measure(
+        "individual_risk", "risk", ("largest individual risk", "mayor riesgo individual"),
+        lambda found: float(found.risk.of_class.max()), unit="share", shown="",
+        limit=Limit(
+            "at most", "is met when no record's individual risk is above this", "0.2",
+            ("The record that is easiest to find has a risk of {value}, and {limit} was wanted. A step suppress_risk "
+             "with that threshold lowers it; so do broader categories of {key}.",
+             "El registro más fácil de encontrar tiene un riesgo de {value} y se exigía {limit}. Lo baja un paso "
+             "suppress_risk con ese umbral; también categorías más amplias en {key}."),
+        ),
+    ),
+    Measure(
+        "above_#", "risk", _ABOVE, above,
+        unit="records", shown="file state summary", rounding="count", levels="risks",
+        limit=Limit(
+            "at most", "is met when at most so many records have a risk above a level; a whole number will do where "
+            "`risks` has one level", "{0.05: 0, 0.02: 100}",
+            ("Records with a risk above {level}: {value}, and at most {limit} were wanted. A step suppress_risk with "
+             "that threshold lowers it; so do broader categories of {key}.",
+             "Registros con un riesgo superior a {level}: {value}, y se exigían {limit} como máximo. Lo baja un paso "
+             "suppress_risk con ese umbral; también categorías más amplias en {key}."),
+            name="above_risk", by="level", title=_at(_ABOVE, "#", "{level}"),
+        ),
+    ),
+    *_by_meaning(
+        "expected_reidentifications", _BY_CHANCE, attrgetter("risk.expected_reidentifications"), rounding="risk",
+    ),
+    *_by_meaning("above_#", _ABOVE, above, unit="records", rounding="count", levels="risks"),
+    _with_size("classes", "size", ("classes, with household size", "clases, con el tamaño del hogar"), "k"),
+    _with_size("k_achieved", "size", ("k, with household size", "k, con el tamaño del hogar"), "k"),
+    _with_size(
+        "sample_uniques", "risk", ("unique records, with household size", "registros únicos, con el tamaño del hogar"),
+        "records",
+    ),
+    Measure(
+        "key_linkage", "risk", ("records linked by their keys", "registros vinculados por sus claves"),
+        attrgetter("key_linkage"), **_STATE, unit="share", rounding="whole",
+        limit=Limit(
+            "at most", "is met when an outsider who links records by true keys finds at most this share of them", "0.1",
+            ("Somebody who knows the true keys of all finds {value} of the records, and {limit} was wanted. Recode "
+             "{key} more broadly, or perturb more.",
+             "Quien conozca las claves verdaderas de todos encuentra el {value} de los registros y se exigía {limit}. "
+             "Recodifique {key} en categorías más amplias o perturbe más."),
+        ),
+    ),
+    Measure(
+        "numeric_linkage", "risk", ("records linked by their quantities", "registros vinculados por sus cantidades"),
+        attrgetter("numeric_linkage"), **_STATE, unit="share", rounding="whole", needs="numeric_variables",
+    ),
+    # Of a sensitive variable: the worst class.
+    Measure(
+        "distinct", "diversity", ("different values", "valores distintos"), lambda found: distinct_l(found.counts),
+        **_DIVERSITY,
+        unit="values", rounding="exact", least=True,
+        limit=Limit(
+            "at least", "is met when each class has at least so many values of each sensitive variable; one number for "
+            "all, or one for each", "2",
+            ("The fewest different values of {variable} in a class are {value}, and {limit} were wanted: whoever finds "
+             "the class learns the value. " + _GROW[0],
+             "El menor número de valores distintos de {variable} en una clase es {value} y se exigía {limit}: quien "
+             "encuentre la clase conoce el valor. " + _GROW[1]),
+            by="variable",
+            title=("different values of {variable} in each class", "valores distintos de {variable} en cada clase"),
+        ),
+    ),
+    Measure(
+        "entropy", "diversity", ("entropy l", "l de entropía"), lambda found: entropy_l(found.counts),
+        **_DIVERSITY, rounding="tenth", least=True,
+        limit=Limit(
+            "at least", "is the same with the entropy's *l* ({doc}`not-enough`)", "{diagnosis: 1.5}",
+            ("In some class the values of {variable} are as even as {value} equal ones, and {limit} was wanted. "
+             + _GROW[0],
+             "En alguna clase los valores de {variable} equivalen a {value} valores igual de frecuentes y se exigían "
+             "{limit}. " + _GROW[1]),
+            by="variable", title=("entropy l-diversity of {variable}", "l-diversidad por entropía de {variable}"),
+        ),
+    ),
+    Measure(
+        "recursive", "diversity", ("recursive l", "l recursiva"),
+        lambda found: recursive_l(found.counts, c=found.recursive_c),
+        **_DIVERSITY, unit="values", rounding="exact", least=True,
+    ),
+    Measure(
+        "alpha", "diversity", ("share of one value", "proporción de un valor"),
+        lambda found: largest_share(found.counts), **_DIVERSITY, rounding="tenth",
+    ),
+    Measure(
+        "t_closeness", "diversity", ("t-closeness", "t-proximidad"), lambda found: found.distance(found.counts),
+        **_DIVERSITY, rounding="tenth",
+        limit=Limit(
+            "at most", "is met when no class is further from the file than this, in each sensitive variable", "0.4",
+            ("In some class the distribution of {variable} lies {value} from that of the file, and {limit} was wanted. "
+             + _GROW[0],
+             "En alguna clase la distribución de {variable} dista {value} de la del archivo y se exigía {limit}. "
+             + _GROW[1]),
+            by="variable", title=("t-closeness of {variable}", "t-proximidad de {variable}"),
+        ),
+    ),
+    Measure(
+        "delta_disclosure", "diversity", ("delta-disclosure", "delta-revelación"),
+        lambda found: delta_disclosure(found.counts), "values", shown="file",
+    ),
+    Measure(
+        "beta_likeness", "diversity", ("beta-likeness", "beta-semejanza"),
+        lambda found: beta_likeness(found.counts), "values", shown="file",
+    ),
+    Measure(
+        "enhanced_beta_likeness", "diversity", ("enhanced beta-likeness", "beta-semejanza reforzada"),
+        lambda found: enhanced_beta_likeness(found.counts), "values", shown="file",
+    ),
+    # Counted by a verdict only.
+    Measure(
+        "household_uniques", "risk", ("records unique with the size and composition of their household",
+                                      "registros únicos con el tamaño y la composición de su hogar"),
+        lambda release: release.composition or 0, "release", unit="records", shown="", needs="household",
+        limit=Limit(
+            "at most", "is met when at most so many records are unique with the size and composition of their "
+            "household; needs `household`", "0",
+            ("Records that are unique to somebody who knows the keys of all who live with them: {value}, and at most "
+             "{limit} were wanted. Remove the column {household} and shuffle the records, or recode {key} more "
+             "broadly.",
+             "Registros únicos para quien conozca las claves de todas las personas de su hogar: {value}, y se exigían "
+             "{limit} como máximo. Retire la columna {household} y desordene los registros, o recodifique {key} en "
+             "categorías más amplias."),
+        ),
+    ),
+    Measure(
+        "exposed_by_columns", "risk",
+        ("records that other columns bring below k (household size not counted)",
+         "registros que otras columnas dejan por debajo de k (sin contar el tamaño del hogar)"),
+        lambda release: release.exposure.records, "release", unit="records", counted=False, shown="",
+        limit=Limit(
+            "at most", "is met when at most so many records fall below k once a released column that tells or refines "
+            "a key is used as one more; `0` wherever `k` or `k_required` is given, unless it says otherwise", "0",
+            ("Records that fall below k = {k} through columns that are no keys ({columns}): {value}, and at most "
+             "{limit} were wanted. Recode these columns as the keys are, remove them, or name them as keys.",
+             "Registros que quedan por debajo de k = {k} por columnas que no son claves ({columns}): {value}, y se "
+             "exigían {limit} como máximo. Recodifique esas columnas como las claves, retírelas o declárelas claves."),
+        ),
+    ),
+    # What a release has lost.
+    Measure(
+        "equal_cells", "loss", ("key cells as they came", "celdas clave como llegaron"), attrgetter("equal_cells"),
+        **_STATE, unit="share", rounding="whole",
+        kept=("key cells changed or missing", "celdas clave cambiadas o faltantes"),
+    ),
+    Measure(
+        "known_cells", "loss", ("key cells not missing", "celdas clave no ausentes"), attrgetter("known_cells"),
+        "states", unit="share", shown="state summary steps", rounding="whole",
+        kept=("key cells without a value", "celdas clave sin valor"),
+    ),
+    Measure(
+        "distinct_#", "size", ("different values of #", "valores distintos de #"),
+        lambda found, key: found.distinct_values[key], "states", unit="values", shown="state", levels="keys",
+    ),
+    Measure(
+        "granularity", "loss", ("granularity lost", "granularidad perdida"), attrgetter("granularity"),
+        **_STATE, unit="share", rounding="whole",
+    ),
+    Measure(
+        "non_uniform_entropy", "loss",
+        ("information lost (non-uniform entropy)", "información perdida (entropía no uniforme)"),
+        attrgetter("non_uniform_entropy"), "states",
+        unit="share", counted=False, shown="state steps utility", rounding="whole",
+    ),
+    Measure("discernibility", "loss", None, lambda found: discernibility(found.table), unit="values", shown="state"),
+    Measure(
+        "average_class_size", "loss", ("average class size", "tamaño medio de clase"),
+        lambda found: average_class_size(found.table), digits=2, shown="state utility", rounding="risk",
+    ),
+    Measure(
+        "table_distance", "loss", ("distance of tables (Hellinger)", "distancia de las tablas (Hellinger)"),
+        attrgetter("table_distance"), "states",
+        unit="share", counted=False, shown="state steps utility", rounding="whole",
+    ),
+    Measure(
+        "il1s", "loss", ("change of quantities (IL1s)", "cambio de las cantidades (IL1s)"),
+        _part_of("quantity_loss", "il1s"),
+        **_STATE, digits=4, rounding="risk", needs="numeric_variables",
+    ),
+    Measure(
+        "eigenvalues", "loss", ("difference of eigenvalues", "diferencia de los valores propios"),
+        _part_of("quantity_loss", "eigenvalues"), "states",
+        digits=4, counted=False, shown="state", needs="numeric_variables, two",
+    ),
+    Measure(
+        "correlations", "loss", ("difference of correlations", "diferencia de las correlaciones"),
+        _part_of("quantity_loss", "correlations"), **_STATE, digits=4, rounding="tenth", needs="numeric_variables, two",
+    ),
+    Measure(
+        "numeric_lost", "loss", ("quantities lost", "cantidades perdidas"), attrgetter("numeric_lost"),
+        **_STATE, rounding="exact", needs="numeric_variables",
+    ),
+    _indicators("compared", ("indicators compared", "indicadores comparados"), kind="size"),
+    _indicators("lost", ("indicators lost", "indicadores perdidos")),
+    _indicators(
+        "overlap_all", ("overlap of intervals", "solapamiento de los intervalos"),
+        ("overlap of intervals lost", "solapamiento perdido de los intervalos"),
+    ),
+    _indicators(
+        "overlap_mean", ("overlap, where compared", "solapamiento, entre los comparados"),
+        ("overlap lost, where compared", "solapamiento perdido, entre los comparados"),
+    ),
+    _indicators(
+        "overlap_least", ("overlap, the worst compared", "solapamiento, el peor de los comparados"),
+        ("overlap lost, the worst compared", "solapamiento perdido, el peor de los comparados"),
+    ),
+    _indicators(
+        "covered", ("indicators inside their first interval", "indicadores dentro de su primer intervalo"),
+        ("indicators outside their first interval", "indicadores fuera de su primer intervalo"),
+    ),
+]
+# fmt: on
+
+
+#: By name, in the order in which they are shown and judged.
+MEASURES: dict[str, Measure] = {}
+#: By the name of its limit, each measure that has one.
+LIMITS: dict[str, Measure] = {}
+
+
+def register(measure: Measure) -> None:
+    """Add a row to the table."""
+    MEASURES[measure.name] = measure
+    if measure.limit is not None:
+        LIMITS[measure.limit.name or measure.name] = measure
+
+
+for _row in _ROWS:
+    register(_row)
+
+
+def limit_of(name: str) -> Limit:
+    """What is asked under the name of a limit."""
+    if (limit := LIMITS[name].limit) is None:
+        raise LookupError(f"{name} has no limit")
+    return limit
+
+
+def measures(**wanted: Any) -> list[Measure]:
+    """The rows with these attributes; ``shown`` is one place.
+
+    Examples
+    --------
+    >>> from kanon_lab.measures.registry import measures
+    >>> [measure.name for measure in measures(shown="summary", kind="anonymity")]
+    ['k_achieved']
+    """
+    place = wanted.pop("shown", None)
+    return [
+        row
+        for row in MEASURES.values()
+        if (place is None or row.is_shown(place)) and all(getattr(row, name) == value for name, value in wanted.items())
+    ]
+
+
+_LEVEL = r"(\d+(?:\.\d+)?(?:e-\d+)?)"
+
+
+def find_measure(name: object) -> Measure | None:
+    """The measure of that name, a member of a family too; None where there is none.
+
+    Examples
+    --------
+    >>> from kanon_lab.measures.registry import find_measure
+    >>> find_measure("above_0.05").called("es")
+    'registros con un riesgo superior a 0.05'
+    """
+    if not isinstance(name, str):
+        return None
+    if "#" not in name and name in MEASURES:
+        return MEASURES[name]
+    for family in (row for row in MEASURES.values() if row.levels):
+        pattern = re.escape(family.name).replace(r"\#", "(.+)" if family.levels == "keys" else _LEVEL)
+        if (match := re.fullmatch(pattern, name, re.DOTALL)) is not None:
+            return family.at(match[1])
+    return None

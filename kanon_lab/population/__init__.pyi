@@ -1,0 +1,15 @@
+from .law import CUADRO_1_RANGES as CUADRO_1_RANGES
+from .law import CUADRO_2_RANGES as CUADRO_2_RANGES
+from .law import PERIODS as PERIODS
+from .law import KRange as KRange
+from .law import covariance_in_ranges as covariance_in_ranges
+from .law import parse_ranges as parse_ranges
+from .law import persons_by_k as persons_by_k
+from .law import persons_in_ranges as persons_in_ranges
+from .law import variance_in_ranges as variance_in_ranges
+from .places import anonymity as anonymity
+from .places import simulate as simulate
+from .register import beside_register as beside_register
+from .register import draw_register as draw_register
+from .register import register_counts as register_counts
+from .register import write_register as write_register

@@ -1,0 +1,11 @@
+from .analysis import Analysis as Analysis
+from .analysis import analyse as analyse
+from .build import Report as Report
+from .build import make_report as make_report
+from .config import ReportConfig as ReportConfig
+from .config import Run as Run
+from .config import as_config as as_config
+from .config import opened as opened
+from .config import read_config as read_config
+from .sections import SECTIONS as SECTIONS
+from .sections import section as section

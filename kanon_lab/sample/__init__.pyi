@@ -1,0 +1,14 @@
+from .curve import area_threshold as area_threshold
+from .curve import expected_study as expected_study
+from .curve import frequency_control as frequency_control
+from .curve import uniqueness_curve as uniqueness_curve
+from .estimators import METHODS as METHODS
+from .estimators import population_uniques as population_uniques
+from .scenarios import TRIAL_METHODS as TRIAL_METHODS
+from .scenarios import Scenarios as Scenarios
+from .scenarios import detail_grid as detail_grid
+from .scenarios import population_sizes as population_sizes
+from .scenarios import scenario_grid as scenario_grid
+from .scenarios import study_trials as study_trials
+from .study import SubsampleRisk as SubsampleRisk
+from .study import subsample_risk as subsample_risk

@@ -1,0 +1,26 @@
+"""Colours that colour-blind readers can tell apart, and their counterparts on a dark page."""
+
+GREY = "#5f6368"
+# The lightest that a mark may have: 3 to 1 on white.
+LIGHT_GREY = "#8a9099"
+# Black, red and blue as in the study's Figura 1, in the shades that Okabe and Ito chose for colour-blind readers.
+BLACK, ORANGE, BLUE = "#000000", "#d55e00", "#0072b2"
+# For charts of more series: theirs too, the purple darker.
+GREEN, PURPLE = "#009e73", "#a8407f"
+
+INK = "#1f2328"
+# Of lines and grounds behind the marks.
+GRID = "#e6e8eb"
+
+#: Light colour -> its counterpart on a dark page: a page swaps them where the reader's theme is dark.
+DARK = {
+    INK: "#e6e8eb",
+    GREY: "#b4b9c0",
+    LIGHT_GREY: "#6b7380",
+    GRID: "#3a4048",
+    BLACK: "#ffffff",
+    ORANGE: "#ff8c42",
+    BLUE: "#56b4e9",
+    GREEN: "#2bc79a",
+    PURPLE: "#e58fc4",
+}
