@@ -58,7 +58,11 @@ def page(room: str) -> str:
             entries = [line for name in which for line in _entry(name, names[name])]
             parts += [f"## {title}", _block([f".. currentmodule:: {module.__name__}", "", *entries])]
     if constants:
-        entries = [line for name in constants for line in (f".. py:data:: {name}", "", f"   {_told(names[name])}", "")]
+        entries = [
+            line
+            for name in constants
+            for line in (f".. py:data:: {name}", "", f"   {_write_constant(names[name])}", "")
+        ]
         parts += ["## Constants", _block([f".. currentmodule:: {module.__name__}", "", *entries])]
     return "\n\n".join(parts) + "\n"
 
@@ -87,7 +91,7 @@ def _lines(module: ModuleType, names: Mapping[str, object]) -> list[str]:
     return [*lines, "", f".. currentmodule:: {module.__name__}"]
 
 
-def _told(value: object) -> str:
+def _write_constant(value: object) -> str:
     """A constant: its value where that is short, else its names."""
     if isinstance(value, (Mapping, tuple, list, set, frozenset)) and all(isinstance(item, str) for item in value):
         return ", ".join(f"``{item}``" for item in value)

@@ -174,12 +174,7 @@ def household_bounds(frame: pd.DataFrame) -> alt.LayerChart:
             ("upper:Q", "upper, mean", SHARE),
         ),
     )
-    x = alt.X(
-        "value:Q",
-        scale=alt.Scale(domain=[0, 1], nice=False),
-        axis=alt.Axis(format="~%", values=[0, 0.2, 0.4, 0.6, 0.8, 1]),
-        title="Risk (%): bar from lower to upper bound",
-    )
+    x = style.shares_axis("X", "value", "Risk (%): bar from lower to upper bound", nice=False)
     marks = base.transform_fold(list(ends), ["name", "value"]).transform_calculate(
         what=f"({json.dumps(ends)})[datum.name]"
     )

@@ -150,6 +150,8 @@ def distribution(frame: pd.DataFrame) -> alt.LayerChart:
     words = base.transform_calculate(words=f"datum.dates + ' ' + {style.share_expression('datum.share')}")
     words = words.mark_text(align="left", dx=5, fontSize=11).encode(x=alt.X("high:Q"), text="words:N")
     name, population = frame["name"].iloc[0], int(frame["population"].iloc[0])
+    shares = frame[(frame["k_from"] == 1) & (frame["k_to"] == 1).fillna(False).astype(bool)].set_index("dates")["share"]
+    alone = "" if shares.empty else f"Alone are {', '.join(f'{percent(shares[d])} by {d}' for d in dates)}."
     return finish(
         alt.layer(bars, intervals, words),
         title=f"{name}: persons by the size k of their group",
@@ -158,7 +160,7 @@ def distribution(frame: pd.DataFrame) -> alt.LayerChart:
         ),
         description=(
             f"Bar chart of {name}, {population:,} persons: share of persons by the number k of persons who share their "
-            f"place, sex and date of birth, for three granularities of the date. {_alone_sentence(frame, dates)}"
+            f"place, sex and date of birth, for three granularities of the date. {alone}"
         ),
         height=16 * len(rows),
     )
@@ -240,7 +242,8 @@ def alone(frame: pd.DataFrame) -> alt.LayerChart:
             ("probability:Q", "probability of being alone", SHARE),
         )
     )
-    halves = "; ".join(f"{_half(frame[frame['dates'] == d])} persons for the {d}" for d in dates)
+    likely = frame[frame["probability"] >= 0.5].groupby("dates")["n"].max()
+    halves = "; ".join(f"{f'{likely[d]:,}' if d in likely else 'no'} persons for the {d}" for d in dates)
     return finish(
         alt.layer(_share_lines(0.5), lines, points),
         title="How likely is it to be alone in a cell of n persons?",
@@ -361,13 +364,6 @@ def _share_lines(*shares: float) -> Any:
     return lines.mark_rule(color=GREY, strokeDash=[4, 4]).encode(y=alt.Y("share:Q"))
 
 
-def _alone_sentence(frame: pd.DataFrame, dates: list[str]) -> str:
-    rows = frame[(frame["k_from"] == 1) & (frame["k_to"] == 1).fillna(False).astype(bool)].set_index("dates")["share"]
-    if rows.empty:
-        return ""
-    return "Alone are " + ", ".join(f"{percent(rows[d])} by {d}" for d in dates) + "."
-
-
 def _extremes(alone: pd.DataFrame, dates: list[str]) -> str:
     rows = alone[alone["dates"] == dates[0]].sort_values("population", kind="stable")
     small, large = rows.iloc[0], rows.iloc[-1]
@@ -376,8 +372,3 @@ def _extremes(alone: pd.DataFrame, dates: list[str]) -> str:
         f"({small['population']:,} persons), and {percent(large['share'])} in the largest, {large['name']} "
         f"({large['population']:,})."
     )
-
-
-def _half(rows: pd.DataFrame) -> str:
-    likely = rows.loc[rows["probability"] >= 0.5, "n"]
-    return f"{likely.max():,}" if len(likely) else "no"

@@ -123,16 +123,17 @@ class InsertFigures(SphinxPostTransform):
             output = read_glue_cache(folder, node.refdoc).get(node.key, {"data": {}})
             if page.VEGALITE_MIME in output["data"]:
                 node.replace_self([figure_node(output["data"], output["metadata"], self.config.language)])
-            elif self._of_language(node, output):
+            # A number, which Python writes as in English; a text that was recorded is in its language already.
+            elif (
+                self.config.language == "es"
+                and node.gtype == "text"
+                and "text/plain" in output["data"]
+                and not output.get("metadata", {}).get("kanon_lab", {}).get("said")
+            ):
                 inserted = generate_text_nodes(node, output)
                 node.replace_self(
                     [nodes.inline("", local(part.astext()), classes=part["classes"]) for part in inserted]
                 )
-
-    def _of_language(self, node: PendingGlueReference, output: dict[str, Any]) -> bool:
-        """Whether it is a number, which Python writes as in English; a text is in its language already."""
-        is_said = output.get("metadata", {}).get("kanon_lab", {}).get("said")
-        return self.config.language == "es" and node.gtype == "text" and "text/plain" in output["data"] and not is_said
 
 
 class KeepFormulas(SphinxTransform):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kanon_book.words import texts
 from kanon_lab.errors import OptionError
@@ -71,6 +71,8 @@ class Listing:
     def html(self) -> str:
         """Return the element that `script` fills."""
         shown = dict.fromkeys([*self.filters, *(part for parts in self.columns.values() for part in parts)])
+        # The different values of each column, and for every row the place of its value among them.
+        packed = {name: self.frame[name].astype(str).factorize() for name in shown}
         data = {
             "label": self.label,
             "rows": self.rows,
@@ -79,7 +81,7 @@ class Listing:
             "links": dict(self.links),
             "codes": dict(self.codes),
             "words": dict(self.words),
-            "values": {name: _packed(self.frame[name]) for name in shown},
+            "values": {name: {"of": of.tolist(), "at": at.tolist()} for name, (at, of) in packed.items()},
         }
         fallback = scrolling_table(self.fallback, f"{self.label}, counted")
         return (
@@ -88,9 +90,3 @@ class Listing:
             f"<noscript><p>{texts('list', 'en')['list_script'].format(rows=escape(self.rows))}</p>\n"
             f"{fallback}</noscript>\n</div>"
         )
-
-
-def _packed(column: pandas.Series) -> dict[str, Any]:
-    """Return the different values of a column, and for every row the place of its value among them."""
-    places, different = column.astype(str).factorize()
-    return {"of": different.tolist(), "at": places.tolist()}

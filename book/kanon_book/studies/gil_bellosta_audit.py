@@ -237,6 +237,7 @@ def _open_range(
 
 def claims(inputs: _Given) -> dict[str, object]:
     """What is computed for the claims of the text, by the last part of their figure_id."""
+    widest = (inputs.nation["half_width"] / inputs.nation["persons"]).max()
     return {
         **_shares(inputs),
         "over-100000": _threshold(inputs, 0.2, 100_000),
@@ -246,7 +247,8 @@ def claims(inputs: _Given) -> dict[str, object]:
         **_data(inputs),
         **_simplifications(inputs),
         **_formulas(),
-        **_intervals(inputs),
+        "confidence": 100 * confidence_level(inputs.widths),
+        "narrow": told(widest < 0.01, widest=percent(widest)),
     }
 
 
@@ -437,9 +439,3 @@ def _births(cells: tuple[int, ...], chances: tuple[float, ...]) -> np.ndarray:
         by_period = np.bincount(cell * len(chances) + born, minlength=len(cells) * len(chances))
         expected += np.prod([chances[i] for i in born]) * np.bincount(by_period, minlength=max(cells) + 1)
     return expected[1:]
-
-
-def _intervals(inputs: _Given) -> dict[str, object]:
-    """The intervals of Cuadro 1."""
-    widest = (inputs.nation["half_width"] / inputs.nation["persons"]).max()
-    return {"confidence": 100 * confidence_level(inputs.widths), "narrow": told(widest < 0.01, widest=percent(widest))}
