@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import os
 import re
 import signal
+import socket
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -270,7 +272,7 @@ def _execute(source: Path, partial: Path, parameters: dict[str, Any], progress: 
                 str(partial).replace("{", "{{").replace("}", "}}"),  # papermill takes it for a template
                 cwd=str(partial.parent),
                 progress_bar=progress,
-                config=Config(KernelManager={"connection_file": str(Path(folder, "kernel.json"))}),
+                config=Config(KernelManager={"connection_file": str(Path(folder, "kernel.json")), **_free_ports()}),
                 # Its own log speaks of local connections and of being stopped; what cells raise arrives another way.
                 extra_arguments=["--IPKernelApp.log_level=50"],
             )
@@ -286,6 +288,23 @@ def _execute(source: Path, partial: Path, parameters: dict[str, Any], progress: 
     except RuntimeError as error:  # of jupyter_client when it does not start, of nbclient when it dies
         reason = "its Python process did not start, or died (out of memory?)"
         raise NotebookError(f"{source.name}: {reason}", reason) from error
+
+
+def _free_ports() -> dict[str, Any]:
+    """Ports for a kernel, from a range of this process and below those that systems hand out.
+
+    Two kernels that start at once may else be given the same ones, and one of them waits for ever.
+    """
+    names = ["shell_port", "iopub_port", "stdin_port", "hb_port", "control_port"]
+    start, free = os.getpid() * 2 * len(names), []
+    for offset in range(20_000):
+        port = 10_000 + (start + offset) % 20_000
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            free.append(port)
+        if len(free) == len(names):
+            break
+    return {"cache_ports": False, **dict(zip(names, free))}
 
 
 def _injected(notebook: Any, parameters: Mapping[str, Any]) -> Any:
