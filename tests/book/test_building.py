@@ -26,16 +26,17 @@ from pathlib import Path
 sys.path.insert(0, "../..")
 import mine
 rows = Path("../../data/rows.csv").read_text()
-listed = [*Path("../../folder").iterdir()]
+listed = [*Path("../../book/exercises").iterdir()]
 there = Path("../../absent.csv").exists() and open("../../absent.csv")
 """
 FILES = {
     "mine/__init__.py": "from mine import used\n",
     "mine/used.py": "number = 1\n",
     "data/rows.csv": "a\n1\n",
-    "folder/first.txt": "",
+    "book/exercises/first.yml": "",
     "constraints.txt": "numpy==2\n",
 }
+READ = [name for name in FILES if not name.startswith("book")]
 #: What a book is made of too, and no notebook reads.
 OTHERS = ["mine/other.py", "mine/page.css", "mine/words.csv", "data/other.csv", "book/chapter.md", "locale/es.po"]
 
@@ -50,7 +51,7 @@ def project(tmp_path, monkeypatch):
     """A project of one notebook, which is the only one that there is."""
     for name in [*FILES, *OTHERS]:
         path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(exist_ok=True, parents=True)
         path.write_text(FILES.get(name, "first"), "utf-8")
     write(tmp_path / "notebooks" / "small.ipynb", READS)
     monkeypatch.setattr(notebooks, "ROOT", tmp_path)
@@ -70,14 +71,14 @@ def test_a_notebook_runs_again_where_a_file_that_it_read_has_changed(project, ca
     notebooks.run_notebooks()
     assert capsys.readouterr().out.startswith("1 of 1 notebooks are run\n[1/1] notebooks/small.ipynb: ")
     stamp = json.loads((project / "_build" / "stamps" / "small.json").read_text("utf-8"))
-    assert {*FILES} - {"folder/first.txt"} | {"folder", "notebooks/small.ipynb"} <= stamp["made_from"].keys()
+    assert {*READ, "book/exercises", "notebooks/small.ipynb"} <= stamp["made_from"].keys()
     assert not {*OTHERS} & stamp["made_from"].keys()
     for name in OTHERS:
         (project / name).write_text("second", "utf-8")
         assert notebooks.is_stamped("small", source), name
     notebooks.run_notebooks()
     assert capsys.readouterr().out == ""
-    for name in [*FILES.keys() - {"folder/first.txt"}, "notebooks/small.ipynb"]:
+    for name in [*READ, "notebooks/small.ipynb"]:
         path = project / name
         before = path.read_bytes()
         for change in (lambda path=path: path.write_bytes(b"# second\n"), path.unlink):
@@ -85,9 +86,9 @@ def test_a_notebook_runs_again_where_a_file_that_it_read_has_changed(project, ca
             assert not notebooks.is_stamped("small", source), name
             path.write_bytes(before)
             assert notebooks.is_stamped("small", source), name
-    (project / "folder" / "second.txt").touch()
+    (project / "book" / "exercises" / "second.yml").touch()
     assert not notebooks.is_stamped("small", source)
-    (project / "folder" / "second.txt").unlink()
+    (project / "book" / "exercises" / "second.yml").unlink()
     for path in (project / "_build").rglob("small.*"):
         before = path.read_bytes()
         path.unlink()

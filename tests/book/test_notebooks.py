@@ -29,8 +29,8 @@ import numpy as np
 import pandas as pd
 import altair as alt
 from kanon_book.pages.listing import Listing
-from kanon_lab.show import page
 from kanon_lab.notebooks import record
+from kanon_lab.show import page
 
 page.enable()
 frame = pd.DataFrame({"place": ["29025", None], "persons": [1, 2], "share": [0.1, np.nan], "alone": [True, False]})

@@ -9,6 +9,7 @@ from functools import cache
 
 import pytest
 from browsing import HTML, findings
+from cases import others_slow
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 from processes import once
 
@@ -96,6 +97,7 @@ FOLLOWED = """() => [...document.querySelectorAll('.kanon-figure')].every(figure
     && svg.getBoundingClientRect().right <= document.documentElement.clientWidth + 1);
 })"""
 THEMES = ("light", "dark")
+RANGE_AND_LIST = [("input[type=range]", "ArrowRight"), ("select", None)]
 
 
 @pytest.fixture(scope="session")
@@ -173,7 +175,7 @@ def test_a_page_of_each_kind_is_looked_at(book):
     assert {*PAGES, *OTHERS} >= TEMPLATES
 
 
-@pytest.mark.parametrize("page", map(_looked_at, [*PAGES, *OTHERS]))
+@pytest.mark.parametrize("page", [_looked_at(page) for page in [*PAGES, *OTHERS]])
 def test_page_is_for_everybody(seen, page):
     found = seen(page)
     assert found["axe"] == []
@@ -181,7 +183,7 @@ def test_page_is_for_everybody(seen, page):
 
 
 @pytest.mark.parametrize("visit", [390], indirect=True)
-@pytest.mark.parametrize("opener", [None, ".primary-toggle", ".secondary-toggle", ".search-button"])
+@pytest.mark.parametrize("opener", others_slow([None, ".primary-toggle", ".secondary-toggle", ".search-button"]))
 def test_a_page_on_a_phone_is_for_everybody(book, visit, opener):
     """With each of the boxes that the theme opens there, which the keyboard closes."""
     opened = visit.open(f"{book}/{pages_with(SLIDER)[0]}")
@@ -279,41 +281,40 @@ def test_explorer_tells_screen_readers_its_result(book, visit):
 
 
 @pytest.mark.parametrize(
-    ("page", "control", "key", "told"),
+    ("page", "moves"),
     [
-        ("what-k-says", "input[type=range]", "ArrowRight", "in a class of 2 or fewer"),
-        ("what-k-says", "input[type=checkbox]", "Space", "with all key variables"),
-        ("generalise", "input[type=range]", "ArrowRight", "must be removed"),
-        ("generalise", "select", None, "must be removed"),
-        ("sample-risk", "input[type=range]", "ArrowRight", "times 1/estimate"),
-        ("suppression", "input[type=range]", "ArrowRight", "suppressed"),
-        ("suppression", "select", None, "suppressed"),
-        ("quantities", "input[type=range]", "ArrowRight", "right links"),
-        ("quantities", "select", None, "right links"),
-        ("choosing", "input[type=range]", "ArrowRight", "linked by their keys at most"),
-        ("choosing", "select", None, "linked by their keys at most"),
-        ("detail", "select[name=level0]", None, "with true shares"),
-        ("detail", "select[name=step]", None, "sample of"),
+        (
+            "what-k-says",
+            [
+                ("input[type=range]", "ArrowRight", "in a class of 2 or fewer"),
+                ("input[type=checkbox]", "Space", "with all key variables"),
+            ],
+        ),
+        ("generalise", [(control, key, "must be removed") for control, key in RANGE_AND_LIST]),
+        ("sample-risk", [("input[type=range]", "ArrowRight", "times 1/estimate")]),
+        ("suppression", [(control, key, "suppressed") for control, key in RANGE_AND_LIST]),
+        ("quantities", [(control, key, "right links") for control, key in RANGE_AND_LIST]),
+        ("choosing", [(control, key, "linked by their keys at most") for control, key in RANGE_AND_LIST]),
+        ("detail", [("select[name=level0]", None, "with true shares"), ("select[name=step]", None, "sample of")]),
     ],
 )
-def test_explorers_of_a_file_say_what_they_show(book, visit, page, control, key, told):
-    if f"book/{page}.html" not in PAGES:
-        pytest.skip(f"the chapter {page} is not in the book")
+def test_explorers_of_a_file_say_what_they_show(book, visit, page, moves):
     opened = visit.open(f"{book}/book/{page}.html")
-    figure = opened.query_selector(f".kanon-figure:has({control})")
-    live, drawing = figure.query_selector("[aria-live=polite]"), figure.query_selector(".kanon-drawing")
-    before, said = drawing.query_selector(".role-title").text_content(), live.text_content()
-    assert said
-    moved = figure.query_selector(control)
-    if key is None:
-        moved.select_option(index=(moved.evaluate("e => e.selectedIndex") + 1) % moved.evaluate("e => e.length"))
-    else:
-        moved.focus()
-        opened.keyboard.press(key)
-    opened.wait_for_function("([e, said]) => e.textContent !== said", arg=[live, said], timeout=5_000)
-    assert told in live.text_content()
-    assert live.text_content() in drawing.get_attribute("aria-label")
-    assert drawing.query_selector(".role-title").text_content() != before
+    for control, key, words in moves:
+        figure = opened.query_selector(f".kanon-figure:has({control})")
+        live, drawing = figure.query_selector("[aria-live=polite]"), figure.query_selector(".kanon-drawing")
+        title, sentence = drawing.query_selector(".role-title").text_content(), live.text_content()
+        assert sentence
+        moved = figure.query_selector(control)
+        if key is None:
+            moved.select_option(index=(moved.evaluate("e => e.selectedIndex") + 1) % moved.evaluate("e => e.length"))
+        else:
+            moved.focus()
+            opened.keyboard.press(key)
+        opened.wait_for_function("([e, before]) => e.textContent !== before", arg=[live, sentence], timeout=5_000)
+        assert words in live.text_content()
+        assert live.text_content() in drawing.get_attribute("aria-label")
+        assert drawing.query_selector(".role-title").text_content() != title
     assert visit.errors == []
 
 

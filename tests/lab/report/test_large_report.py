@@ -84,7 +84,7 @@ def test_with_fail_the_page_alone_is_written(folder, capsys):
     assert inside(folder) == ["r.html", "r.yml", "survey.csv"]
 
 
-@pytest.mark.parametrize("broken", ["page", "replace"])
+@pytest.mark.parametrize("broken", others_slow(["page", "replace"]))
 def test_neither_appears_where_one_cannot_be_written(folder, monkeypatch, capsys, broken):
     def no_space(*_, **__):
         raise OSError(28, "No space left on device")
