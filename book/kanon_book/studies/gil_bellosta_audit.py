@@ -26,28 +26,9 @@ from math import comb
 import numpy as np
 import pandas as pd
 
+from kanon_book.studies import gil_bellosta as study
 from kanon_book.studies.figures import Told, judged, printed_step, told
-from kanon_book.studies.gil_bellosta import (
-    BENALMADENA,
-    COLUMNS,
-    CUADROS,
-    HALF_WIDTH_STEP,
-    PLACES,
-    always_zero,
-    assumptions,
-    compare_half_widths,
-    confidence_level,
-    crossing,
-    municipalities,
-    national_cells,
-    oldest,
-    population,
-    printed_range,
-    real_place,
-    real_places,
-    share_alone,
-    totals,
-)
+from kanon_book.studies.gil_bellosta import BENALMADENA, COLUMNS, CUADROS, PLACES
 from kanon_lab.data.counts import load_counts
 from kanon_lab.digits import percent
 from kanon_lab.population import PERIODS, anonymity, persons_by_k
@@ -92,9 +73,9 @@ class _Given:
         self.is_nation = counts["place"].nunique() >= _NATION
         if self.is_nation:
             nation = anonymity(counts, dates=PERIODS, ranges=CUADRO_1_RANGES)
-            self.widths = compare_half_widths(nation)
+            self.widths = study.compare_half_widths(nation)
             self.alone = nation[(nation["k_from"] == 1) & (nation["k_to"] == 1)].set_index("dates")
-            nation["row"] = [printed_range(a, b) for a, b in zip(nation["k_from"], nation["k_to"], strict=True)]
+            nation["row"] = [study.printed_range(a, b) for a, b in zip(nation["k_from"], nation["k_to"], strict=True)]
             self.nation = nation.set_index(["dates", "row"])
 
 
@@ -144,15 +125,15 @@ def _cuadro_1(inputs: _Given) -> Callable[[str, str], Told]:
     percentages and INE's population.
     """
     # Ten thousand persons of INE's 47 million; the percentage is printed to .01, the count to 1.
-    scale = population() / _PERSONS / 100
+    scale = study.population() / _PERSONS / 100
 
     def figure(column: str, row: str) -> Told:
         dates, what = column.split(" ")
         here, width = inputs.nation.loc[(dates, row)], inputs.widths.loc[(dates, row)]
         # The study's is the median of simulations: its interval tells how far that may lie off.
-        noise = width["printed"] + HALF_WIDTH_STEP
+        noise = width["printed"] + study.HALF_WIDTH_STEP
         if what == "±":
-            return told(width["computed"], {"noise": width["noise"] + HALF_WIDTH_STEP / 2, "printing": "cut"})
+            return told(width["computed"], {"noise": width["noise"] + study.HALF_WIDTH_STEP / 2, "printing": "cut"})
         if what == "%":
             noise_share = 100 * noise * _PERSONS / here["population"] + printed_step("0.01") / 2
             return told(100 * here["share"], inputs.fitted or {"noise": noise_share})
@@ -171,7 +152,9 @@ def _cuadro(inputs: _Given, rows: pd.DataFrame, dates: str) -> Iterator[Told]:
         if PLACES[place] in table.index:
             printed = cells.set_index("column")["published"]
             fitted = inputs.embedded and place != _REAL
-            yield from _row_of_cuadro(printed, table.loc[PLACES[place]], int(totals()[PLACES[place]]), dates, fitted)
+            yield from _row_of_cuadro(
+                printed, table.loc[PLACES[place]], int(study.totals()[PLACES[place]]), dates, fitted
+            )
         else:
             yield from [_not_recomputed(f"the population has no cells for {place}")] * len(cells)
 
@@ -183,7 +166,7 @@ def _persons_by_range(inputs: _Given, dates: str) -> pd.DataFrame:
         return pd.DataFrame()
     if inputs.embedded:
         cells = pd.MultiIndex.from_frame(here[["sex", "age_group"]])
-        real = real_place(BENALMADENA).reindex(cells).to_numpy()
+        real = study.real_place(BENALMADENA).reindex(cells).to_numpy()
         here = here.assign(persons=np.where(here["place"] == BENALMADENA, real, here["persons"]).astype(np.int64))
     result = anonymity(here, dates=[dates], ranges=CUADRO_2_RANGES, by="municipality", round_each_k=True, spread=False)
     table = result.pivot(index="place", columns="k_from", values="persons").set_axis(list(COLUMNS), axis=1)
@@ -191,7 +174,7 @@ def _persons_by_range(inputs: _Given, dates: str) -> pd.DataFrame:
     plain = anonymity(here, dates=[dates], ranges=[COLUMNS[_OPEN]], by="municipality", spread=False)
     table["expected"] = plain.set_index("place")["persons"]
     if inputs.embedded:
-        table["total"] = totals().reindex(table.index)
+        table["total"] = study.totals().reindex(table.index)
     return table
 
 
@@ -204,7 +187,7 @@ def _row_of_cuadro(printed: pd.Series, ours: pd.Series, total: int, dates: str, 
             columns = {"tolerance": _TOLERANCE, "kind": "fitted"}
         if fitted and column == _OPEN:
             computed = max(total - bounded.sum(), 0)
-        if fitted and value == 0 and column in COLUMNS and always_zero(total, PERIODS[dates], COLUMNS[column]):
+        if fitted and value == 0 and column in COLUMNS and study.always_zero(total, PERIODS[dates], COLUMNS[column]):
             computed, columns = 0.0, {"reason": f"no ages of {total:,} inhabitants give another figure"}
         if column == _OPEN:
             left = printed["total"] - bounded.sum()
@@ -260,7 +243,7 @@ def _shares(inputs: _Given) -> dict[str, Told]:
     alone, embedded = inputs.alone, inputs.embedded
     share, million = 100 * alone["share"], alone["persons"]["day"] / 1e6
     if embedded:
-        million = inputs.published["Cuadro 1", "day %", "1"] / 100 * population() / 1e6
+        million = inputs.published["Cuadro 1", "day %", "1"] / 100 * study.population() / 1e6
     # Almost a round number: below it, and no farther than it rounds.
     almost = bool(round(20.0) - 0.5 <= million < 20.0)
     outcome = ("holds" if almost else "fails") + ": the printed percentage of INE's population" * embedded
@@ -277,7 +260,7 @@ def _shares(inputs: _Given) -> dict[str, Told]:
 
 def _threshold(inputs: _Given, share: float, limit: int) -> Told:
     """The share must be above the line in every place of up to so many inhabitants."""
-    computed = crossing(inputs.counts.groupby(["sex", "age_group"])["persons"].sum().to_numpy(), share)
+    computed = study.crossing(inputs.counts.groupby(["sex", "age_group"])["persons"].sum().to_numpy(), share)
     if inputs.embedded:
         return told(computed, _threshold_of_real_places(share, limit))
     places = anonymity(inputs.counts, dates=["day"], ranges="1", by="municipality", spread=False)
@@ -292,10 +275,10 @@ def _threshold(inputs: _Given, share: float, limit: int) -> Told:
 
 def _threshold_of_real_places(share: float, limit: int) -> dict[str, str]:
     """Single places of the embedded population are synthetic: what real ones say, as they are and scaled."""
-    nation = crossing(national_cells(), share)
-    sizes = pd.Series({name: crossing(cells, share) for name, cells in real_places().items()})
-    here = {name: cells for name, cells in real_places(1).items() if cells.sum() < limit}
-    alone = pd.Series({name: share_alone(cells, cells.sum(), PERIODS["day"]) for name, cells in here.items()})
+    nation = study.crossing(study.national_cells(), share)
+    sizes = pd.Series({name: study.crossing(cells, share) for name, cells in study.real_places().items()})
+    here = {name: cells for name, cells in study.real_places(1).items() if cells.sum() < limit}
+    alone = pd.Series({name: study.share_alone(cells, cells.sum(), PERIODS["day"]) for name, cells in here.items()})
     holds = bool(min(nation, sizes.min()) >= limit and alone.min() > share)
     near = bool(sizes.min() <= limit <= max(nation, sizes.max()) and alone.min() > share)
     reason = (
@@ -325,20 +308,20 @@ def _cited(inputs: _Given) -> dict[str, Told]:
 
 def _population(inputs: _Given) -> dict[str, Told]:
     """Which population it is, and how large."""
-    everywhere, without = municipalities() if inputs.embedded else (inputs.counts["place"].nunique(),) * 2
+    everywhere, without = study.municipalities() if inputs.embedded else (inputs.counts["place"].nunique(),) * 2
     printed = inputs.published["Cuadro 2"]
     sizes, codes = printed["total"][list(PLACES)], list(PLACES.values())
-    equal = int((sizes.to_numpy() == totals()[codes].to_numpy()).sum())
+    equal = int((sizes.to_numpy() == study.totals()[codes].to_numpy()).sum())
     persons = inputs.published["Cuadro 1"].xs("day n").sum()
-    unit = population() / persons
+    unit = study.population() / persons
     alone = (printed["1"][list(PLACES)] / sizes).to_numpy()
-    guess = np.array([share_alone(national_cells(), size, PERIODS["day"]) for size in sizes])
+    guess = np.array([study.share_alone(study.national_cells(), size, PERIODS["day"]) for size in sizes])
     explained = 1 - np.sum((alone - guess) ** 2) / np.sum((alone - alone.mean()) ** 2)
     missed = percent(np.abs(alone - guess).max())
     return {
         "municipalities": told(everywhere, everywhere=everywhere, without=without),
         "register-year": told(2010 if equal == len(PLACES) else np.nan, equal=equal, places=len(PLACES)),
-        "ten-thousands": told(9_950 < unit < 10_050, population=population(), persons=persons, unit=unit),
+        "ten-thousands": told(9_950 < unit < 10_050, population=study.population(), persons=persons, unit=unit),
         "determinant": told(explained > 0.5, explained=percent(explained), missed=missed),
     }
 
@@ -350,7 +333,7 @@ def _data(inputs: _Given) -> dict[str, Told]:
     (last,), (years,) = ([key for key, n in counted.items() if n == len(_bounded())] for counted in (equal, span))
     ages = ", ".join(f"{age} on: {n}" for age, n in equal.items())
     spans = ", ".join(f"{width} years: {n}" for width, n in span.items())
-    cells, over_90 = len(_bounded()), oldest().drop("85-89", level=1).sum()
+    cells, over_90 = len(_bounded()), study.oldest().drop("85-89", level=1).sum()
     return {
         "last-age-group": told(last, tried=ages, cells=cells),
         "ages-capped": told(last + years, tried=spans, cells=cells, oldest=over_90),
@@ -363,8 +346,8 @@ def _bounded() -> list[tuple[str, str]]:
 
 def _equal_cells(published: pd.Series, last: int, years: int) -> int:
     """Bounded cells of Benalmádena in Cuadros 2 to 4 that its real ages give, with a last group from this age on."""
-    cells = real_place(BENALMADENA, pool_from=None)
-    is_old = cells.index.get_level_values(1).isin(oldest().index.get_level_values(1))
+    cells = study.real_place(BENALMADENA, pool_from=None)
+    is_old = cells.index.get_level_values(1).isin(study.oldest().index.get_level_values(1))
     old, younger = cells[is_old], cells[~is_old].to_numpy()
     ages = old.index.get_level_values(1).str.extract(r"(\d+)", expand=False).astype(int)
     closed, opened = old[ages < last].to_numpy(), old[ages >= last].groupby("sex").sum().to_numpy()
@@ -380,7 +363,7 @@ def _equal_cells(published: pd.Series, last: int, years: int) -> int:
 
 def _simplifications(inputs: _Given) -> dict[str, Told]:
     """What the study expects not to blur its results, and what it does to them."""
-    effects = assumptions(inputs.counts, inputs.alone)
+    effects = study.assumptions(inputs.counts, inputs.alone)
 
     def in_words(*undone: str) -> str:
         rows = effects[[name in undone for name in effects.index.get_level_values(0)]]
@@ -442,4 +425,7 @@ def _births(cells: tuple[int, ...], chances: tuple[float, ...]) -> np.ndarray:
 def _intervals(inputs: _Given) -> dict[str, object]:
     """The intervals of Cuadro 1."""
     widest = (inputs.nation["half_width"] / inputs.nation["persons"]).max()
-    return {"confidence": 100 * confidence_level(inputs.widths), "narrow": told(widest < 0.01, widest=percent(widest))}
+    return {
+        "confidence": 100 * study.confidence_level(inputs.widths),
+        "narrow": told(widest < 0.01, widest=percent(widest)),
+    }

@@ -28,26 +28,9 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from kanon_book.studies import ine_chile as guide
 from kanon_book.studies.figures import Told, judged_by_place, told
-from kanon_book.studies.ine_chile import (
-    DRAWN,
-    EQUAL,
-    HEALTH,
-    RAW,
-    SIZES,
-    SPECS,
-    UNEQUAL,
-    WORDS,
-    cells,
-    classes,
-    completions,
-    counts,
-    example,
-    frequencies,
-    listed,
-    recoded_regions,
-    suppressed,
-)
+from kanon_book.studies.ine_chile import SPECS, WORDS, cells, classes, counts, example
 from kanon_book.studies.ine_chile_methods import method_claims
 from kanon_lab.classes import ClassTable, class_table
 from kanon_lab.digits import percent
@@ -101,12 +84,12 @@ def claims() -> dict[str, object]:
 
 def _tables() -> dict[str, dict[str, dict[str, object]]]:
     """What is computed for the cells of each table: by column and printed row."""
-    frame, codes = example("Tabla 7.3"), {"employment": _EMPLOYMENT, "health": HEALTH}
+    frame, codes = example("Tabla 7.3"), {"employment": _EMPLOYMENT, "health": guide.HEALTH}
     coded = frame[["weight"]].assign(**{name: frame[name].map(values) for name, values in codes.items()})
-    recoded = recoded_regions()
+    recoded = guide.recoded_regions()
     after = recoded.assign(f_k=class_table(recoded, SPECS["Tabla 8.2"]).f_k_of_records())
     categories = cells("Tabla 8.3").drop(columns="combinations").astype(int)
-    released = suppressed().frame.fillna("NA / perdido")
+    released = guide.suppressed().frame.fillna("NA / perdido")
     return {
         "Tabla 7.1": _by_row(_with_frequencies("Tabla 7.1").assign(risk=file_risk(classes("Tabla 7.1")).risk)),
         "Bloque 7.1": _by_row(coded),
@@ -117,9 +100,9 @@ def _tables() -> dict[str, dict[str, dict[str, object]]]:
         "Tabla 8.3": categories.assign(combinations=categories.prod(axis=1)).to_dict(),
         "Tabla 8.4": _by_row(example("Tabla 8.4").join(released.add_suffix(" after"))),
         "Bloque 8.1": _bloque_8_1(),
-        EQUAL: {"persons": _in_every_way(EQUAL)},
-        UNEQUAL: {"persons": _in_every_way(UNEQUAL)},
-        RAW: _single_ages(),
+        guide.EQUAL: {"persons": _in_every_way(guide.EQUAL)},
+        guide.UNEQUAL: {"persons": _in_every_way(guide.UNEQUAL)},
+        guide.RAW: _single_ages(),
         "Bloque 8.7": _bloque_8_7(),
     }
 
@@ -142,28 +125,31 @@ def _distinct() -> pd.Series:
 
 def _bloque_8_1() -> dict:
     before = counts("Bloque 8.1", "before")
-    after = before.groupby(group_categories(before.index.to_series(), SIZES)).sum()
-    noise = {row: _95_PER_CENT * np.sqrt(after["urban"] * share * (1 - share)) for row, share in DRAWN.items()}
-    drawn = {row: told(after["urban"] * share, {"noise": noise[row]}) for row, share in DRAWN.items()}
+    after = before.groupby(group_categories(before.index.to_series(), guide.SIZES)).sum()
+    noise = {row: _95_PER_CENT * np.sqrt(after["urban"] * share * (1 - share)) for row, share in guide.DRAWN.items()}
+    drawn = {row: told(after["urban"] * share, {"noise": noise[row]}) for row, share in guide.DRAWN.items()}
     return {"before": before.to_dict() | drawn, "after": after.to_dict()}
 
 
 def _in_every_way(name: str) -> dict[str, int]:
     """The frequencies that are the same however the lost counts are completed."""
-    by_way = pd.DataFrame({way: frequencies(persons)[name] for way, persons in completions().items()})
+    by_way = pd.DataFrame({way: guide.frequencies(persons)[name] for way, persons in guide.completions().items()})
     return by_way[by_way.nunique(axis=1) == 1].iloc[:, 0].to_dict()
 
 
 def _single_ages() -> dict:
-    ways = completions()
+    ways = guide.completions()
     is_open = ways.nunique(axis=1) > 1
     lost = told(
         ages=", ".join(map(str, ways.index[is_open])),
         shares=" or ".join(map(str, ways[is_open].sum().unique())),
         ways=ways.shape[1],
     )
-    column = counts(RAW, "persons").to_dict() | {"two of 86, 87, 88 and 90": lost}
-    return {"persons": column | ({} if is_open[91] else {"91": ways.at[91, 0]}), "rounded to tens": _in_every_way(RAW)}
+    column = counts(guide.RAW, "persons").to_dict() | {"two of 86, 87, 88 and 90": lost}
+    return {
+        "persons": column | ({} if is_open[91] else {"91": ways.at[91, 0]}),
+        "rounded to tens": _in_every_way(guide.RAW),
+    }
 
 
 def _bloque_8_7() -> dict:
@@ -213,8 +199,8 @@ def _frequency_claims(table: ClassTable) -> dict[str, object]:
         "keys": WORDS[table.n_classes],
         "f-k-of-1": f_k[1],
         "f-k-of-3": f_k[3],
-        "share-first": listed(sharing[0]),
-        "share-third": listed(sharing[1]),
+        "share-first": guide.listed(sharing[0]),
+        "share-third": guide.listed(sharing[1]),
         "others-of-2": f_k[1] - 1 == 1,
         "uniques": WORDS[table.sample_uniques],
         "weights-sum": (sums == counts("Tabla 7.1", "F_k").to_numpy()).all(),
@@ -235,7 +221,7 @@ def _individual_claims(table: ClassTable) -> dict[str, object]:
         "worst-case": told(None, **ratios, mean=risk.global_risk, mean_inverse=inverse.global_risk),
         "too-high": told(None, **ratios, low=(ratio > 1).sum(), persons=table.n),
         "same-risk": bool(one_each),
-        "high-risk": told(listed(high), least=of_records[high].min(), next=of_records.drop(high).max()),
+        "high-risk": told(guide.listed(high), least=of_records[high].min(), next=of_records.drop(high).max()),
         "high-risk-cause": (f_k[high] == 1).all(),
         "absent": _found_in_a_register_without(3),
         "positive": (risk.risk > 0).all(),
@@ -294,9 +280,9 @@ def _missing_claims() -> dict[str, object]:
 
 def _finds_k() -> Told:
     """What an outsider finds in files that are k-anonymous: without missing values, and only because of them."""
-    whole, spec = recoded_regions(), SPECS["Tabla 8.2"]
+    whole, spec = guide.recoded_regions(), SPECS["Tabla 8.2"]
     met = linkage_attack(whole, whole, spec.key_variables).persons["records"].min()
-    released, gapped = suppressed().frame, SPECS["Tabla 8.4"]
+    released, gapped = guide.suppressed().frame, SPECS["Tabla 8.4"]
     matched = linkage_attack(example("Tabla 8.4"), released, gapped.key_variables).persons["records"]
     k = class_table(released, gapped).k_achieved
     return told(met >= class_table(whole, spec).k_achieved, k=k, person=matched.idxmin(), fewest=matched.min())
@@ -309,7 +295,7 @@ def _diversity_claims() -> dict[str, object]:
     return {
         "first-two-k": f_k[[1, 2]].min(),
         "first-two-found": f_k[[1, 2]].min() >= 2,
-        "health-value": told(HEALTH[state].lower(), state=state),
+        "health-value": told(guide.HEALTH[state].lower(), state=state),
         "first-two-l": of_records[[1, 2]].max(),
         "four-six-l": of_records[[4, 6]].min(),
         "binary-l": health.nunique(),

@@ -9,25 +9,9 @@ from itertools import permutations
 import numpy as np
 import pandas as pd
 
+from kanon_book.studies import ine_chile as guide
 from kanon_book.studies.figures import Told, told
-from kanon_book.studies.ine_chile import (
-    EDGES,
-    EQUAL,
-    GROUPS,
-    RAW,
-    SIZES,
-    SPECS,
-    UNEQUAL,
-    WORDS,
-    cells,
-    completions,
-    counts,
-    example,
-    frequencies,
-    listed,
-    recoded_regions,
-    suppressed,
-)
+from kanon_book.studies.ine_chile import SPECS, WORDS, cells, counts, example
 from kanon_lab.classes import class_table
 from kanon_lab.measures import household_size
 from kanon_lab.methods import (
@@ -124,12 +108,12 @@ def _tail_claims() -> dict[str, object]:
 
 def _region_claims() -> dict[str, object]:
     """Claims about Tabla 8.2."""
-    before, after, spec = example("Tabla 8.2"), recoded_regions(), SPECS["Tabla 8.2"]
+    before, after, spec = example("Tabla 8.2"), guide.recoded_regions(), SPECS["Tabla 8.2"]
     start, table = class_table(before, spec), class_table(after, spec)
     alone = start.f_k_of_records()
     groups = [after.index[table.class_of_record == number] for number in range(table.n_classes)]
     texts = [
-        f"{group[0]} - {group[-1]}" if len(group) == group[-1] - group[0] + 1 else listed(group)
+        f"{group[0]} - {group[-1]}" if len(group) == group[-1] - group[0] + 1 else guide.listed(group)
         for group in sorted(groups, key=min)
     ]
     return {
@@ -137,7 +121,7 @@ def _region_claims() -> dict[str, object]:
         "regions-after": WORDS[after["region"].nunique()],
         "alone-before": told(
             WORDS[start.sample_uniques],
-            alone=listed(alone.index[alone == 1]).replace(" y ", " and "),
+            alone=guide.listed(alone.index[alone == 1]).replace(" y ", " and "),
             keys=start.n_classes,
         ),
         "keys-after": WORDS[table.n_classes],
@@ -171,8 +155,8 @@ def _size_claims() -> dict[str, object]:
     return {
         "size-number": WORDS[len(before)],
         "size-listed": f'"{before.index[0]}"',
-        "size-urban": told(f"Las {WORDS[len(SIZES['urban'])]} primeras", sizes=len(before)),
-        "size-repeated": WORDS[len(SIZES["urban"])],
+        "size-urban": told(f"Las {WORDS[len(guide.SIZES['urban'])]} primeras", sizes=len(before)),
+        "size-repeated": WORDS[len(guide.SIZES["urban"])],
         "size-before": len(before),
         "size-after": len(after),
         "size-small": " y ".join(f'"{name}"' for name in smallest),
@@ -182,14 +166,18 @@ def _size_claims() -> dict[str, object]:
 def _band_claims() -> dict[str, object]:
     """Claims about the bands of Bloques 8.2, 8.3 and 8.5."""
     years = pd.Series(range(101))
-    ours = cut_bands(years, bands=EDGES[UNEQUAL], closed="right", outside={"below": "perdidos"}).drop_duplicates()
+    ours = cut_bands(
+        years, bands=guide.EDGES[guide.UNEQUAL], closed="right", outside={"below": "perdidos"}
+    ).drop_duplicates()
     manual = cut_bands(years, bands=[0, 15, 65, 101]).drop_duplicates()
-    first = cut_bands(years, bands=EDGES[UNEQUAL], closed="right", outside={"below": "perdidos"}).eq(ours.iloc[1])
+    first = cut_bands(years, bands=guide.EDGES[guide.UNEQUAL], closed="right", outside={"below": "perdidos"}).eq(
+        ours.iloc[1]
+    )
     ends = [first.idxmax(), first[::-1].idxmax()]
-    held = frequencies(_certain())[EQUAL].loc[lambda bands: bands > 0]
+    held = guide.frequencies(_certain())[guide.EQUAL].loc[lambda bands: bands > 0]
     return {
-        "bands-to": EDGES[EQUAL][-1],
-        "bands-from": EDGES[EQUAL][0],
+        "bands-to": guide.EDGES[guide.EQUAL][-1],
+        "bands-from": guide.EDGES[guide.EQUAL][0],
         "outside": ours[0],
         "closed": ours[0] == "perdidos" and ends == [1, 5],
         # The two oldest bands of ten years are the smallest that hold anybody.
@@ -202,9 +190,9 @@ def _band_claims() -> dict[str, object]:
 def _groups(ours: pd.Series) -> list[Told]:
     """The age groups that the text names, against the ages that are in the bands."""
     persons = _certain()
-    bands = frequencies(persons)[UNEQUAL]
+    bands = guide.frequencies(persons)[guide.UNEQUAL]
     claims = []
-    for named, label, (band, number) in zip(GROUPS, ours, bands.items(), strict=True):
+    for named, label, (band, number) in zip(guide.GROUPS, ours, bands.items(), strict=True):
         low, high = [int(year) for year in re.findall(r"\d+", named)] + ([200] if named.endswith("+") else [])
         meant = int(persons.loc[low:high].sum())
         claims.append(told(label, band=band, persons=number, named=meant))
@@ -213,7 +201,7 @@ def _groups(ours: pd.Series) -> list[Told]:
 
 def _certain() -> pd.Series:
     """One completion of the single ages; only for sums that are the same in every one."""
-    return completions()[0]
+    return guide.completions()[0]
 
 
 def _open_claims() -> dict[str, object]:
@@ -222,7 +210,7 @@ def _open_claims() -> dict[str, object]:
     printed = [0, 14, 15, 65, 66, 100]
     lost = persons.groupby(cut_bands(persons.index.to_series(), bands=printed, labels=list("abcde"))).sum()
     half_up = round_values(persons.index.to_series(), base=10, half="up")
-    even = frequencies(persons)[RAW]
+    even = guide.frequencies(persons)[guide.RAW]
     return {
         "open-1": told(None, persons=lost["b"]),
         "open-3": told(None, persons=lost["d"]),
@@ -249,7 +237,7 @@ def _shifted_claims() -> dict[str, object]:
 
 def _suppression_claims() -> dict[str, object]:
     """Claims about Tabla 8.4."""
-    original, released, spec = example("Tabla 8.4"), suppressed().frame, SPECS["Tabla 8.4"]
+    original, released, spec = example("Tabla 8.4"), guide.suppressed().frame, SPECS["Tabla 8.4"]
     after = class_table(released, spec)
     either = [original.mask(_cell(original, 1, key)) for key in ("sex", "education")]
     others = [class_table(frame, spec).f_k_of_records()[1] - 1 for frame in either]
@@ -270,7 +258,7 @@ def _general_claims() -> dict[str, object]:
     """Statements on local suppression as such, on the guide's small files."""
     spec, tabla_8_4 = SPECS["Tabla 8.2"], SPECS["Tabla 8.4"]
     before, after = (
-        local_suppression(frame, spec, k_required=2).total for frame in (example("Tabla 8.2"), recoded_regions())
+        local_suppression(frame, spec, k_required=2).total for frame in (example("Tabla 8.2"), guide.recoded_regions())
     )
     taken = {
         kept: local_suppression(example("Tabla 8.4"), tabla_8_4, k_required=2, importance={kept: 1}).cells.set_index(
@@ -344,6 +332,9 @@ def _file_claims() -> dict[str, object]:
     (records,) = {round(100 * number / share) for number, share in zip(gone, shares, strict=True) if share}
     return {
         "ls-records": told(records, households=sizes.sum()),
-        "ls-age-categories": told(len(EDGES[EQUAL]) - 1, held=int((frequencies(completions()[0])[EQUAL] > 0).sum())),
+        "ls-age-categories": told(
+            len(guide.EDGES[guide.EQUAL]) - 1,
+            held=int((guide.frequencies(guide.completions()[0])[guide.EQUAL] > 0).sum()),
+        ),
         "ls-size-categories": told(len(recoded), before=len(sizes), after=len(recoded)),
     }
