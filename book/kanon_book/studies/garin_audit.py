@@ -58,16 +58,8 @@ def recompute(figures: pd.DataFrame) -> pd.DataFrame:
 
 def claims() -> dict[str, object]:
     """What is computed for the claims of the text, by the last part of their figure_id."""
-    return {
-        **_concept_claims(),
-        **_size_claims(),
-        **_fraction_claims(),
-        **_place_claims(),
-        **_age_claims(),
-        **_result_claims(),
-        **_influence_claims(),
-        **_counted_claims(),
-    }
+    sample = _concept_claims() | _size_claims() | _fraction_claims() | _place_claims() | _age_claims()
+    return sample | _result_claims() | _influence_claims() | _counted_claims()
 
 
 def _concept_claims() -> dict[str, object]:

@@ -57,7 +57,7 @@ _ONE_NUMBER = (
 _PICKED = "Which of the two rules is taken is told by the printed cell: no rule that we know gives the whole column"
 
 
-class _Given:
+class _Inputs:
     """What the figures are recomputed from: a counts frame, and what is printed, by table, column and row.
 
     The counts are `embedded` where they were fitted to these very tables, and else of anybody. Where they are the
@@ -86,7 +86,7 @@ def recompute(figures: pd.DataFrame, *, counts: pd.DataFrame | None = None) -> p
     are at hand. With a column ``kind`` they are an embedded population, which was fitted to these very tables: then
     figures are set against facts of INE where there are any, and marked as fitted where there are none.
     """
-    inputs = _Given(load_counts("spain-2010") if counts is None else counts, figures)
+    inputs = _Inputs(load_counts("spain-2010") if counts is None else counts, figures)
     computed: dict[str, object] = {}
     for table, rows in figures.groupby("table", sort=False):
         if table in CUADROS:
@@ -118,7 +118,7 @@ def _not_recomputed(why: str) -> Told:
     return told(np.nan, {"kind": "recomputed", "verdict": "", "reason": f"not recomputed: {why}"})
 
 
-def _cuadro_1(inputs: _Given) -> Callable[[str, str], Told]:
+def _cuadro_1(inputs: _Inputs) -> Callable[[str, str], Told]:
     """What gives a figure of Cuadro 1 by its column and row.
 
     Where the nation was fitted to the percentages these are marked so, and the counts are computed from the printed
@@ -145,7 +145,7 @@ def _cuadro_1(inputs: _Given) -> Callable[[str, str], Told]:
     return figure
 
 
-def _cuadro(inputs: _Given, rows: pd.DataFrame, dates: str) -> Iterator[Told]:
+def _cuadro(inputs: _Inputs, rows: pd.DataFrame, dates: str) -> Iterator[Told]:
     """The figures of one of Cuadros 2 to 4, row by row."""
     table = _persons_by_range(inputs, dates)
     for place, cells in rows.groupby("row", sort=False):
@@ -159,7 +159,7 @@ def _cuadro(inputs: _Given, rows: pd.DataFrame, dates: str) -> Iterator[Told]:
             yield from [_not_recomputed(f"the population has no cells for {place}")] * len(cells)
 
 
-def _persons_by_range(inputs: _Given, dates: str) -> pd.DataFrame:
+def _persons_by_range(inputs: _Inputs, dates: str) -> pd.DataFrame:
     """Ranges (columns as printed, ``total`` and ``expected``, unrounded persons of the open range) by place."""
     here = inputs.counts[inputs.counts["place"].isin(PLACES.values())]
     if not len(here):
@@ -218,18 +218,16 @@ def _open_range(
     return rest, columns
 
 
-def claims(inputs: _Given) -> dict[str, object]:
+def claims(inputs: _Inputs) -> dict[str, object]:
     """What is computed for the claims of the text, by the last part of their figure_id."""
+    widest = (inputs.nation["half_width"] / inputs.nation["persons"]).max()
     return {
-        **_shares(inputs),
         "over-100000": _threshold(inputs, 0.2, 100_000),
         "under-10000": _threshold(inputs, 0.8, 10_000),
-        **_cited(inputs),
-        **_population(inputs),
-        **_data(inputs),
-        **_simplifications(inputs),
-        **_formulas(),
-        **_intervals(inputs),
+        "confidence": 100 * study.confidence_level(inputs.widths),
+        "narrow": told(widest < 0.01, widest=percent(widest)),
+        **(_shares(inputs) | _cited(inputs) | _population(inputs) | _ages(inputs)),
+        **(_simplifications(inputs) | _formulas()),
     }
 
 
@@ -238,7 +236,7 @@ def _bound(holds: bool) -> dict[str, object]:
     return {"holds": holds, "verdict": "exact"} if holds else {"holds": holds}
 
 
-def _shares(inputs: _Given) -> dict[str, Told]:
+def _shares(inputs: _Inputs) -> dict[str, Told]:
     """Shares alone: those of Cuadro 1 again, and what is said of them."""
     alone, embedded = inputs.alone, inputs.embedded
     share, million = 100 * alone["share"], alone["persons"]["day"] / 1e6
@@ -258,7 +256,7 @@ def _shares(inputs: _Given) -> dict[str, Told]:
     }
 
 
-def _threshold(inputs: _Given, share: float, limit: int) -> Told:
+def _threshold(inputs: _Inputs, share: float, limit: int) -> Told:
     """The share must be above the line in every place of up to so many inhabitants."""
     computed = study.crossing(inputs.counts.groupby(["sex", "age_group"])["persons"].sum().to_numpy(), share)
     if inputs.embedded:
@@ -291,7 +289,7 @@ def _threshold_of_real_places(share: float, limit: int) -> dict[str, str]:
     return {"verdict": "exact" if holds else "approximate" if near else "disagrees", "reason": reason}
 
 
-def _cited(inputs: _Given) -> dict[str, Told]:
+def _cited(inputs: _Inputs) -> dict[str, Told]:
     """What is said of other studies."""
     share = 100 * inputs.alone["share"]["day"]
     by_zip, by_place = (100 * _UNITED_STATES[name] / _UNITED_STATES["population"] for name in ("zip", "place"))
@@ -306,7 +304,7 @@ def _cited(inputs: _Given) -> dict[str, Told]:
     }
 
 
-def _population(inputs: _Given) -> dict[str, Told]:
+def _population(inputs: _Inputs) -> dict[str, Told]:
     """Which population it is, and how large."""
     everywhere, without = study.municipalities() if inputs.embedded else (inputs.counts["place"].nunique(),) * 2
     printed = inputs.published["Cuadro 2"]
@@ -326,7 +324,7 @@ def _population(inputs: _Given) -> dict[str, Told]:
     }
 
 
-def _data(inputs: _Given) -> dict[str, Told]:
+def _ages(inputs: _Inputs) -> dict[str, Told]:
     """The last age group, and how many years it is taken to span: what gives the printed cells of Benalmádena."""
     equal = {age: _equal_cells(inputs.published, age, 5) for age in (85, 90, 95, 100)}
     span = {years: _equal_cells(inputs.published, 85, years) for years in (5, 10, 15)}
@@ -361,7 +359,7 @@ def _equal_cells(published: pd.Series, last: int, years: int) -> int:
     return equal
 
 
-def _simplifications(inputs: _Given) -> dict[str, Told]:
+def _simplifications(inputs: _Inputs) -> dict[str, Told]:
     """What the study expects not to blur its results, and what it does to them."""
     effects = study.assumptions(inputs.counts, inputs.alone)
 
@@ -420,12 +418,3 @@ def _births(cells: tuple[int, ...], chances: tuple[float, ...]) -> np.ndarray:
         by_period = np.bincount(cell * len(chances) + born, minlength=len(cells) * len(chances))
         expected += np.prod([chances[i] for i in born]) * np.bincount(by_period, minlength=max(cells) + 1)
     return expected[1:]
-
-
-def _intervals(inputs: _Given) -> dict[str, object]:
-    """The intervals of Cuadro 1."""
-    widest = (inputs.nation["half_width"] / inputs.nation["persons"]).max()
-    return {
-        "confidence": 100 * study.confidence_level(inputs.widths),
-        "narrow": told(widest < 0.01, widest=percent(widest)),
-    }

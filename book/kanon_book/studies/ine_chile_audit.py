@@ -67,7 +67,7 @@ _PERTURBATIVE = {
 def recompute(figures: pd.DataFrame) -> pd.DataFrame:
     """Every figure of the guide (rows of `published_figures`) from what it prints itself, as `judged`."""
     nowhere_computed = dict.fromkeys(figures.loc[figures["table"] != "text", "table"], {})
-    return judged_by_place(figures, nowhere_computed | _tables(), claims())
+    return judged_by_place(figures, nowhere_computed | _tables(), method_claims() | risk_claims())
 
 
 def printed_totals(figures: pd.DataFrame) -> list[tuple[str, str, float, float]]:
@@ -75,11 +75,6 @@ def printed_totals(figures: pd.DataFrame) -> list[tuple[str, str, float, float]]
     total = figures.loc[figures["column"] == "Bloque 8.7, suppressions without importance", "published"]
     suppressed_values = figures.loc[figures["column"] == "suppressions", "published"].sum()
     return [("Bloque 8.7", "suppressions", variable, suppressed_values) for variable in total]
-
-
-def claims() -> dict[str, object]:
-    """What is computed for the claims of the text, by the last part of their figure_id."""
-    return method_claims() | risk_claims()
 
 
 def _tables() -> dict[str, dict[str, dict[str, object]]]:
@@ -176,16 +171,8 @@ def _classified(method: partial) -> str:
 def risk_claims() -> dict[str, object]:
     """What is computed for the claims of chapter 7, by the last part of their figure_id."""
     table = classes("Tabla 7.1")
-    return {
-        **_frequency_claims(table),
-        **_individual_claims(table),
-        **_anonymity_claims(table),
-        **_missing_claims(),
-        **_diversity_claims(),
-        **_interval_claims(),
-        **_global_claims(table),
-        **_household_claims(),
-    }
+    of_table = _frequency_claims(table) | _individual_claims(table) | _anonymity_claims(table) | _global_claims(table)
+    return of_table | _missing_claims() | _diversity_claims() | _interval_claims() | _household_claims()
 
 
 def _frequency_claims(table: ClassTable) -> dict[str, object]:
@@ -223,13 +210,13 @@ def _individual_claims(table: ClassTable) -> dict[str, object]:
         "same-risk": bool(one_each),
         "high-risk": told(guide.listed(high), least=of_records[high].min(), next=of_records.drop(high).max()),
         "high-risk-cause": (f_k[high] == 1).all(),
-        "absent": _found_in_a_register_without(3),
+        "absent": _matches_without(3),
         "positive": (risk.risk > 0).all(),
     }
 
 
-def _found_in_a_register_without(record: int) -> str:
-    """Whether the released record of somebody whom the outsider's file lacks is matched with its own person."""
+def _matches_without(record: int) -> str:
+    """Whether the released record of a person who is not in the intruder's file is matched with this person."""
     released, keys = example("Tabla 7.1"), SPECS["Tabla 7.1"].key_variables
     truth = pd.Series(released.index, released.index)
     matched = linkage_attack(released.drop(index=record), released, keys, truth=truth).persons
