@@ -28,7 +28,7 @@ import pandas as pd
 
 from kanon_book.studies import aepd
 from kanon_book.studies.aepd import KEYS, SENSITIVE, table
-from kanon_book.studies.figures import judged_by_place, told
+from kanon_book.studies.figures import Answer, judged_by_place
 from kanon_lab.classes import class_table
 from kanon_lab.methods import generalise
 
@@ -61,7 +61,7 @@ def _anonymity_claims(k: Mapping[str, int]) -> dict[str, object]:
         "tabla-1-rows": _WORDS[k["Tabla 1"]],
         "tabla-2-caption": k["Tabla 2"],
         "tabla-2-not-2": k["Tabla 2"] < 2,
-        "one-anonymity": told(of_one, alone=len(alone), records=len(f_k), others=_listed(others)),
+        "one-anonymity": Answer(of_one, alone=len(alone), records=len(f_k), others=_listed(others)),
     }
 
 
@@ -75,11 +75,11 @@ def _homogeneity_claims() -> dict[str, object]:
     commonest = [table(name).groupby(list(KEYS))[SENSITIVE].value_counts(normalize=True) for name in aepd.TABLES]
     sure = min(shares.groupby(list(KEYS)).max().min() for shares in commonest)
     return {
-        "high-k": told(None, **several),
-        "class-28-40-49": told("".join(named.unique()), **totals),
-        "example-homogeneous": told(bool(several["alike"]), **several),
+        "high-k": Answer(None, **several),
+        "class-28-40-49": Answer("".join(named.unique()), **totals),
+        "example-homogeneous": Answer(bool(several["alike"]), **several),
         "certainty": sure == 1,
-        "no-guarantee": told(bool(len(given_away)), given_away=_listed(given_away)),
+        "no-guarantee": Answer(bool(len(given_away)), given_away=_listed(given_away)),
     }
 
 
@@ -95,10 +95,10 @@ def _generalisation_claims(k: Mapping[str, int]) -> dict[str, object]:
     origins = {"Tabla 3": "Tabla 2", "Tabla 4": "Tabla 2", "Tabla 6": "Tabla 5"}
     covered = all(_covers(table(name), table(origin)) for name, origin in origins.items())
     return {
-        "not-perturbative": told(covered, tables=_listed(pd.Index(origins))),
-        "increase": told(k["Tabla 3"] > k["Tabla 2"], tabla_2=k["Tabla 2"], tabla_3=k["Tabla 3"]),
-        "tabla-3-k": told(k["Tabla 3"], by_age=by_age),
-        "tabla-4-k": told(k["Tabla 4"], by_age=by_age),
+        "not-perturbative": Answer(covered, tables=_listed(pd.Index(origins))),
+        "increase": Answer(k["Tabla 3"] > k["Tabla 2"], tabla_2=k["Tabla 2"], tabla_3=k["Tabla 3"]),
+        "tabla-3-k": Answer(k["Tabla 3"], by_age=by_age),
+        "tabla-4-k": Answer(k["Tabla 4"], by_age=by_age),
         "tabla-3-kind": aepd.generalisation(second, table("Tabla 3")),
     }
 
@@ -119,8 +119,8 @@ def _local_claims() -> dict[str, object]:
     of_variables = aepd.generalisation(second, fourth)
     kind = "local" if (aepd.levels_used(second, fourth).nunique() > 1).any() else of_variables
     return {
-        "tabla-4-kind": told(kind, whole=_listed(whole), generalisation=of_variables),
-        "tabla-4-precision": told(bool(finer and masked.equals(third)), finer=finer, cells=len(KEYS) * len(fourth)),
+        "tabla-4-kind": Answer(kind, whole=_listed(whole), generalisation=of_variables),
+        "tabla-4-precision": Answer(bool(finer and masked.equals(third)), finer=finer, cells=len(KEYS) * len(fourth)),
     }
 
 
@@ -136,9 +136,9 @@ def _expanded_claims() -> dict[str, object]:
     rows = aepd.coarse(fifth)
     without, with_them = (1 / class_table(part, KEYS).k_achieved for part in (rows.loc[: aepd.FIRST], rows))
     return {
-        "close-values": told(None, **ages, **postcodes, provinces=table("Tabla 3")["postcode"].nunique()),
-        "tabla-5-caption": told(bool(beyond), beyond=beyond, added=added.size),
-        "unusual": told(with_them > without, without=without, with_them=with_them),
+        "close-values": Answer(None, **ages, **postcodes, provinces=table("Tabla 3")["postcode"].nunique()),
+        "tabla-5-caption": Answer(bool(beyond), beyond=beyond, added=added.size),
+        "unusual": Answer(with_them > without, without=without, with_them=with_them),
     }
 
 
@@ -161,8 +161,8 @@ def _suppression_claims(k: Mapping[str, int]) -> dict[str, object]:
     treated = {"treated": len(fifth) - len(unsaid), "records": len(fifth)}
     return {
         "first-records": _WORDS[int(company.cummin().sum())],
-        "out-of-range": told(words, outside=_listed(outside), added=_listed(added.index), ranges=ranges),
-        "record-7": told(None, first=aepd.FIRST, **treated, unsaid=_listed(unsaid)),
+        "out-of-range": Answer(words, outside=_listed(outside), added=_listed(added.index), ranges=ranges),
+        "record-7": Answer(None, first=aepd.FIRST, **treated, unsaid=_listed(unsaid)),
         "tabla-6-methods": " + ".join(name for name, used in methods.items() if used),
-        "tabla-6-k": told(k["Tabla 6"], record=f_k.idxmin(), postcode=stray["postcode"], age=stray["age"]),
+        "tabla-6-k": Answer(k["Tabla 6"], record=f_k.idxmin(), postcode=stray["postcode"], age=stray["age"]),
     }

@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_book.studies import aepd, garin
-from kanon_book.studies.figures import judged_by_place, told
+from kanon_book.studies.figures import Answer, judged_by_place
 from kanon_book.studies.garin import number, scenarios, taula
 from kanon_lab.digits import percent
 
@@ -68,9 +68,9 @@ def _concept_claims() -> dict[str, object]:
     alike, several = checked["homogeneous"] - checked["alone"], checked["classes"] - checked["alone"]
     without_d = 1 / scenarios()["p_d"]
     return {
-        "disclosure": told(None, alike=alike, several=several),
+        "disclosure": Answer(None, alike=alike, several=several),
         "p-a-worst": number("p-a") < 1,
-        "overestimates": told(None, least=without_d.min(), most=without_d.max()),
+        "overestimates": Answer(None, least=without_d.min(), most=without_d.max()),
     }
 
 
@@ -88,18 +88,18 @@ def _size_claims() -> dict[str, object]:
     printed = scenarios().set_index(["geography", "age"])["printed"]
     ceiling = number("ceiling") / 100
     return {
-        "ceiling": told(resulting <= ceiling, resulting=percent(resulting), theoretical=percent(theoretical)),
-        "n2": told(n2, **sizes, theoretical=theoretical),
-        "acceptable": told(None, least=percent(relative.min()), most=percent(relative.max())),
-        "fraction-4-1": told(resulting, {"verdict": verdict}, n1=n1, below=-z, expected=expected),
+        "ceiling": Answer(resulting <= ceiling, resulting=percent(resulting), theoretical=percent(theoretical)),
+        "n2": Answer(n2, **sizes, theoretical=theoretical),
+        "acceptable": Answer(None, least=percent(relative.min()), most=percent(relative.max())),
+        "fraction-4-1": Answer(resulting, {"verdict": verdict}, n1=n1, below=-z, expected=expected),
         "population": _CENSUS_1991,
         "about-4": 100 * resulting,
         "resulting": resulting,
-        "error": told(
+        "error": Answer(
             100 * _95_PER_CENT * np.sqrt(0.25 / n1),
             millions=(_95_PER_CENT / 2 / (number("error") / 100)) ** 2 / 1000000.0,
         ),
-        "eliminate": told(None, risk=printed[_RECOMMENDED]),
+        "eliminate": Answer(None, risk=printed[_RECOMMENDED]),
     }
 
 
@@ -111,14 +111,14 @@ def _fraction_claims() -> dict[str, object]:
     verdict = "approximate" if low_4 <= number("fraction-4-5") < high_4 else "published-error"
     sizes = {"low_4": low_4 * n1, "high_4": high_4 * n1, "low": low * n1, "high": high * n1}
     return {
-        "p-b": told(
+        "p-b": Answer(
             None,
             **explained.loc[0, ["rounded", "cut"]],
             low=low,
             high=high,
             most_explained=garin.most_explained(last_digit="rounded"),
         ),
-        "fraction-4-5": told(
+        "fraction-4-5": Answer(
             (low_4 + high_4) / 2,
             {"verdict": verdict, "tolerance": (high_4 - low_4) / 2},
             decimals=garin.DECIMALS,
@@ -127,7 +127,7 @@ def _fraction_claims() -> dict[str, object]:
             explained=explained.loc[3, "cut"],
             own=n1 / number("population"),
         ),
-        "subsample-size": told(None, decimals=garin.DECIMALS, **sizes),
+        "subsample-size": Answer(None, decimals=garin.DECIMALS, **sizes),
     }
 
 
@@ -138,11 +138,11 @@ def _place_claims() -> dict[str, object]:
     residence, birth, work = categories[["REG_R", "REG_N", "REG_T"]]
     comarca = "4.000" if number("comarca") >= _SMALLEST_COMARCA else f"{_SMALLEST_COMARCA}"
     return {
-        "comarca": told(comarca, persons=_SMALLEST_COMARCA),
-        "threshold": told(None, records=threshold * fraction),
-        "above-threshold": told(smallest > threshold, times=smallest / threshold, records=smallest * fraction),
-        "comarca-level": told(threshold > _SMALLEST_COMARCA, threshold=threshold, persons=_SMALLEST_COMARCA),
-        "most-detailed": told(residence > birth, residence=residence, birth=birth, work=work),
+        "comarca": Answer(comarca, persons=_SMALLEST_COMARCA),
+        "threshold": Answer(None, records=threshold * fraction),
+        "above-threshold": Answer(smallest > threshold, times=smallest / threshold, records=smallest * fraction),
+        "comarca-level": Answer(threshold > _SMALLEST_COMARCA, threshold=threshold, persons=_SMALLEST_COMARCA),
+        "most-detailed": Answer(residence > birth, residence=residence, birth=birth, work=work),
         "summary-levels": _WORDS[taula().index.unique("geography").size],
     }
 
@@ -152,9 +152,9 @@ def _age_claims() -> dict[str, object]:
     codes = garin.age_codes().set_index("age")
     five, ten = codes.loc["5 years"], codes.loc["10 years"]
     return {
-        "age-5": told(float(five["needed_from_5"]), nameless=five["nameless"], needed=five["needed"]),
+        "age-5": Answer(float(five["needed_from_5"]), nameless=five["nameless"], needed=five["needed"]),
         "age-5-top": float(five["named"] * five["width"]),
-        "age-10": told(float(ten["needed_from_5"]), nameless=ten["nameless"]),
+        "age-10": Answer(float(ten["needed_from_5"]), nameless=ten["nameless"]),
         "age-10-top": float(ten["named"] * ten["width"]),
         "summary-table": len(taula()) == len(garin.GEOGRAPHIES) * len(garin.AGES),
         "summary-ages": f"{_WORDS[taula().index.unique('age').size]} different strata",
@@ -178,18 +178,18 @@ def _result_claims() -> dict[str, object]:
         second_step |= {f"{name}_least": per_area.min(), f"{name}_most": per_area.max()}
     return {
         "highest": (risks.unstack("age").idxmax(axis=1) == garin.AGES[0]).all(),
-        "first-step": told(
+        "first-step": Answer(
             min(first_age) > _95_PER_CENT,
             **grown.loc[0, ["first", "second"]],
             first_sd=first_age[0],
             second_sd=first_age[1],
         ),
-        "second-step": told(bool(less), **second_step),
-        "not-cancelled": told(risks.min() > 0, least=percent(risks.min())),
-        "interplay": told(None, places=len(garin.GEOGRAPHIES), ages=len(garin.AGES)),
-        "p-d-high": told(times > _MUCH, p_d=chosen["p_d"], times=times),
-        "p-d-0001": told(times > _MUCH, p_d=chosen["p_d"], times=times),
-        "recommended": told(None, rank=rank, **chosen[["printed", "identifications"]]),
+        "second-step": Answer(bool(less), **second_step),
+        "not-cancelled": Answer(risks.min() > 0, least=percent(risks.min())),
+        "interplay": Answer(None, places=len(garin.GEOGRAPHIES), ages=len(garin.AGES)),
+        "p-d-high": Answer(times > _MUCH, p_d=chosen["p_d"], times=times),
+        "p-d-0001": Answer(times > _MUCH, p_d=chosen["p_d"], times=times),
+        "recommended": Answer(None, rank=rank, **chosen[["printed", "identifications"]]),
     }
 
 
@@ -208,7 +208,7 @@ def _influence_claims() -> dict[str, object]:
     sure = min(_sure_growth(*span) for span in spans)
     place, age = times[: len(garin.AGES)], times[len(garin.AGES) :]
     grown = {"place_least": min(place), "place_most": max(place), "age_least": min(age), "age_most": max(age)}
-    return {"summary-influential": told(sure > _95_PER_CENT, **grown, sd=floor(sure))}
+    return {"summary-influential": Answer(sure > _95_PER_CENT, **grown, sd=floor(sure))}
 
 
 def _counted_claims() -> dict[str, object]:
@@ -235,7 +235,7 @@ def _lists() -> dict[str, object]:
     return {
         **{f"{_name(variable)}/categories": n for variable, n in categories[~infra].dropna().items()},
         "preg-7/categories": float(garin.age_codes().set_index("age").at["5 years", "needed_from_5"]),
-        "residence/level-2": told(float(len(_PROVINCES)), provinces=", ".join(_PROVINCES)),
+        "residence/level-2": Answer(float(len(_PROVINCES)), provinces=", ".join(_PROVINCES)),
         "residence/level-3": categories["REG_R"],
         "birthplace/regions": categories["REG_R"],
         **{f"age/level-{i}-width": float(age.split()[0]) for i, age in enumerate(taula().index.unique("age"), start=1)},
@@ -244,7 +244,7 @@ def _lists() -> dict[str, object]:
         # Variables have their names from the numbers of the census's questions.
         **{f"{_name(variable)}/question": number for variable, number in questions.items()},
         **{f"{name}/question": questions[variable] for name, variable in _NAMES.items() if variable in questions},
-        **{f"{_name(item)}/position": told(f"{at}-{last}", items=len(digits)) for item, at, last in positions},
+        **{f"{_name(item)}/position": Answer(f"{at}-{last}", items=len(digits)) for item, at, last in positions},
     }
 
 

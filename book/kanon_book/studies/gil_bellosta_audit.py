@@ -27,7 +27,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_book.studies import gil_bellosta as study
-from kanon_book.studies.figures import Told, judged, printed_step, told
+from kanon_book.studies.figures import Answer, judged, printed_step
 from kanon_book.studies.gil_bellosta import BENALMADENA, COLUMNS, CUADROS, PLACES
 from kanon_lab.data.counts import load_counts
 from kanon_lab.digits import percent
@@ -114,11 +114,11 @@ def printed_totals(figures: pd.DataFrame) -> list[tuple[str, str, float, float]]
     return results
 
 
-def _not_recomputed(why: str) -> Told:
-    return told(np.nan, {"kind": "recomputed", "verdict": "", "reason": f"not recomputed: {why}"})
+def _not_recomputed(why: str) -> Answer:
+    return Answer(np.nan, {"kind": "recomputed", "verdict": "", "reason": f"not recomputed: {why}"})
 
 
-def _cuadro_1(inputs: _Inputs) -> Callable[[str, str], Told]:
+def _cuadro_1(inputs: _Inputs) -> Callable[[str, str], Answer]:
     """What gives a figure of Cuadro 1 by its column and row.
 
     Where the nation was fitted to the percentages these are marked so, and the counts are computed from the printed
@@ -127,25 +127,25 @@ def _cuadro_1(inputs: _Inputs) -> Callable[[str, str], Told]:
     # Ten thousand persons of INE's 47 million; the percentage is printed to .01, the count to 1.
     scale = study.population() / _PERSONS / 100
 
-    def figure(column: str, row: str) -> Told:
+    def figure(column: str, row: str) -> Answer:
         dates, what = column.split(" ")
         here, width = inputs.nation.loc[(dates, row)], inputs.widths.loc[(dates, row)]
         # The study's is the median of simulations: its interval tells how far that may lie off.
         noise = width["printed"] + study.HALF_WIDTH_STEP
         if what == "±":
-            return told(width["computed"], {"noise": width["noise"] + study.HALF_WIDTH_STEP / 2, "printing": "cut"})
+            return Answer(width["computed"], {"noise": width["noise"] + study.HALF_WIDTH_STEP / 2, "printing": "cut"})
         if what == "%":
             noise_share = 100 * noise * _PERSONS / here["population"] + printed_step("0.01") / 2
-            return told(100 * here["share"], inputs.fitted or {"noise": noise_share})
+            return Answer(100 * here["share"], inputs.fitted or {"noise": noise_share})
         if inputs.embedded:
             columns = {"tolerance": 0.005 * scale + 0.5, "reason": _ONE_NUMBER}
-            return told(inputs.published["Cuadro 1", f"{dates} %", row] * scale, columns)
-        return told(here["persons"] / _PERSONS, {"noise": noise + 0.5})
+            return Answer(inputs.published["Cuadro 1", f"{dates} %", row] * scale, columns)
+        return Answer(here["persons"] / _PERSONS, {"noise": noise + 0.5})
 
     return figure
 
 
-def _cuadro(inputs: _Inputs, rows: pd.DataFrame, dates: str) -> Iterator[Told]:
+def _cuadro(inputs: _Inputs, rows: pd.DataFrame, dates: str) -> Iterator[Answer]:
     """The figures of one of Cuadros 2 to 4, row by row."""
     table = _persons_by_range(inputs, dates)
     for place, cells in rows.groupby("row", sort=False):
@@ -178,7 +178,7 @@ def _persons_by_range(inputs: _Inputs, dates: str) -> pd.DataFrame:
     return table
 
 
-def _row_of_cuadro(printed: pd.Series, ours: pd.Series, total: int, dates: str, fitted: bool) -> Iterator[Told]:
+def _row_of_cuadro(printed: pd.Series, ours: pd.Series, total: int, dates: str, fitted: bool) -> Iterator[Answer]:
     """The figures of a printed row; where our cells were `fitted` to it, INE's total is set against what it can be."""
     bounded = printed.drop([_OPEN, "total"])
     for column, value in printed.items():
@@ -193,7 +193,7 @@ def _row_of_cuadro(printed: pd.Series, ours: pd.Series, total: int, dates: str, 
             left = printed["total"] - bounded.sum()
             by_expectation = {"kind": "fitted" if fitted else "recomputed"}
             computed, columns = _open_range(computed, value, left, ours["expected"], columns, by_expectation)
-        yield told(computed, columns)
+        yield Answer(computed, columns)
 
 
 def _open_range(
@@ -225,7 +225,7 @@ def claims(inputs: _Inputs) -> dict[str, object]:
         "over-100000": _threshold(inputs, 0.2, 100_000),
         "under-10000": _threshold(inputs, 0.8, 10_000),
         "confidence": 100 * study.confidence_level(inputs.widths),
-        "narrow": told(widest < 0.01, widest=percent(widest)),
+        "narrow": Answer(widest < 0.01, widest=percent(widest)),
         **(_shares(inputs) | _cited(inputs) | _population(inputs) | _ages(inputs)),
         **(_simplifications(inputs) | _formulas()),
     }
@@ -236,7 +236,7 @@ def _bound(holds: bool) -> dict[str, object]:
     return {"holds": holds, "verdict": "exact"} if holds else {"holds": holds}
 
 
-def _shares(inputs: _Inputs) -> dict[str, Told]:
+def _shares(inputs: _Inputs) -> dict[str, Answer]:
     """Shares alone: those of Cuadro 1 again, and what is said of them."""
     alone, embedded = inputs.alone, inputs.embedded
     share, million = 100 * alone["share"], alone["persons"]["day"] / 1e6
@@ -248,19 +248,19 @@ def _shares(inputs: _Inputs) -> dict[str, Told]:
     half = bool((1 / 3 + 1 / 2) / 2 < share["day"] / 100 < 1 / 2)
     verdict = {"verdict": "" if not half else "approximate" if embedded else "exact"}
     return {
-        **{f"{dates}-share": told(share[dates], inputs.fitted) for dates in PERIODS},
-        "identifiable-share": told(share["day"], inputs.fitted),
-        "day-half-width": told(100 * alone["half_width"]["day"] / alone["population"]["day"]),
-        "almost-twenty-million": told(million, _bound(almost), outcome=outcome),
-        "almost-half": told(half, {"kind": "fitted" if embedded else "recomputed"} | verdict, share=share["day"]),
+        **{f"{dates}-share": Answer(share[dates], inputs.fitted) for dates in PERIODS},
+        "identifiable-share": Answer(share["day"], inputs.fitted),
+        "day-half-width": Answer(100 * alone["half_width"]["day"] / alone["population"]["day"]),
+        "almost-twenty-million": Answer(million, _bound(almost), outcome=outcome),
+        "almost-half": Answer(half, {"kind": "fitted" if embedded else "recomputed"} | verdict, share=share["day"]),
     }
 
 
-def _threshold(inputs: _Inputs, share: float, limit: int) -> Told:
+def _threshold(inputs: _Inputs, share: float, limit: int) -> Answer:
     """The share must be above the line in every place of up to so many inhabitants."""
     computed = study.crossing(inputs.counts.groupby(["sex", "age_group"])["persons"].sum().to_numpy(), share)
     if inputs.embedded:
-        return told(computed, _threshold_of_real_places(share, limit))
+        return Answer(computed, _threshold_of_real_places(share, limit))
     places = anonymity(inputs.counts, dates=["day"], ranges="1", by="municipality", spread=False)
     below = (places["population"] <= limit) & (places["population"] > 0)
     against = int((below & (places["share"] <= share)).sum())
@@ -268,7 +268,7 @@ def _threshold(inputs: _Inputs, share: float, limit: int) -> Told:
         f"with national ages the share falls below {percent(share)} here; municipalities of up to {limit:,} "
         f"inhabitants that lie there or lower: {against} of {below.sum()}"
     )
-    return told(computed, _bound(bool(computed >= limit and against == 0)) | {"reason": reason})
+    return Answer(computed, _bound(bool(computed >= limit and against == 0)) | {"reason": reason})
 
 
 def _threshold_of_real_places(share: float, limit: int) -> dict[str, str]:
@@ -289,22 +289,22 @@ def _threshold_of_real_places(share: float, limit: int) -> dict[str, str]:
     return {"verdict": "exact" if holds else "approximate" if near else "disagrees", "reason": reason}
 
 
-def _cited(inputs: _Inputs) -> dict[str, Told]:
+def _cited(inputs: _Inputs) -> dict[str, Answer]:
     """What is said of other studies."""
     share = 100 * inputs.alone["share"]["day"]
     by_zip, by_place = (100 * _UNITED_STATES[name] / _UNITED_STATES["population"] for name in ("zip", "place"))
     alike = all(1 / _ORDER < other / share < _ORDER for other in (by_zip, by_place, _GOLLE_ZIP))
     comparable = {"verdict": "exact" if alike else "disagrees"}
     return {
-        "us-zip": told(by_zip, **_UNITED_STATES),
-        "us-zip-census": told(_SWEENEY_CENSUS),
-        "us-place": told(by_place, **_UNITED_STATES),
-        "us-place-census": told(_GOLLE_CENSUS, census=_SWEENEY_CENSUS, golle=_GOLLE_ZIP),
-        "comparable": told(alike, comparable, share=share, zip=by_zip, place=by_place, golle=_GOLLE_ZIP),
+        "us-zip": Answer(by_zip, **_UNITED_STATES),
+        "us-zip-census": Answer(_SWEENEY_CENSUS),
+        "us-place": Answer(by_place, **_UNITED_STATES),
+        "us-place-census": Answer(_GOLLE_CENSUS, census=_SWEENEY_CENSUS, golle=_GOLLE_ZIP),
+        "comparable": Answer(alike, comparable, share=share, zip=by_zip, place=by_place, golle=_GOLLE_ZIP),
     }
 
 
-def _population(inputs: _Inputs) -> dict[str, Told]:
+def _population(inputs: _Inputs) -> dict[str, Answer]:
     """Which population it is, and how large."""
     everywhere, without = study.municipalities() if inputs.embedded else (inputs.counts["place"].nunique(),) * 2
     printed = inputs.published["Cuadro 2"]
@@ -317,14 +317,14 @@ def _population(inputs: _Inputs) -> dict[str, Told]:
     explained = 1 - np.sum((alone - guess) ** 2) / np.sum((alone - alone.mean()) ** 2)
     missed = percent(np.abs(alone - guess).max())
     return {
-        "municipalities": told(everywhere, everywhere=everywhere, without=without),
-        "register-year": told(2010 if equal == len(PLACES) else np.nan, equal=equal, places=len(PLACES)),
-        "ten-thousands": told(9_950 < unit < 10_050, population=study.population(), persons=persons, unit=unit),
-        "determinant": told(explained > 0.5, explained=percent(explained), missed=missed),
+        "municipalities": Answer(everywhere, everywhere=everywhere, without=without),
+        "register-year": Answer(2010 if equal == len(PLACES) else np.nan, equal=equal, places=len(PLACES)),
+        "ten-thousands": Answer(9_950 < unit < 10_050, population=study.population(), persons=persons, unit=unit),
+        "determinant": Answer(explained > 0.5, explained=percent(explained), missed=missed),
     }
 
 
-def _ages(inputs: _Inputs) -> dict[str, Told]:
+def _ages(inputs: _Inputs) -> dict[str, Answer]:
     """The last age group, and how many years it is taken to span: what gives the printed cells of Benalmádena."""
     equal = {age: _equal_cells(inputs.published, age, 5) for age in (85, 90, 95, 100)}
     span = {years: _equal_cells(inputs.published, 85, years) for years in (5, 10, 15)}
@@ -333,8 +333,8 @@ def _ages(inputs: _Inputs) -> dict[str, Told]:
     spans = ", ".join(f"{width} years: {n}" for width, n in span.items())
     cells, over_90 = len(_bounded()), study.oldest().drop("85-89", level=1).sum()
     return {
-        "last-age-group": told(last, tried=ages, cells=cells),
-        "ages-capped": told(last + years, tried=spans, cells=cells, oldest=over_90),
+        "last-age-group": Answer(last, tried=ages, cells=cells),
+        "ages-capped": Answer(last + years, tried=spans, cells=cells, oldest=over_90),
     }
 
 
@@ -359,7 +359,7 @@ def _equal_cells(published: pd.Series, last: int, years: int) -> int:
     return equal
 
 
-def _simplifications(inputs: _Inputs) -> dict[str, Told]:
+def _simplifications(inputs: _Inputs) -> dict[str, Answer]:
     """What the study expects not to blur its results, and what it does to them."""
     effects = study.assumptions(inputs.counts, inputs.alone)
 
@@ -375,13 +375,13 @@ def _simplifications(inputs: _Inputs) -> dict[str, Told]:
     holds = effects.loc[[months, years], "half_widths"].abs().max() < 1
     verdict = {"verdict": "exact" if holds else "approximate"}
     return {
-        "ages-above-90": told(None, change=in_words(old)),
-        "births-even": told(None, change=in_words(weekend)),
-        "equal-lengths": told(bool(holds), verdict, change=in_words(months, years)),
+        "ages-above-90": Answer(None, change=in_words(old)),
+        "births-even": Answer(None, change=in_words(weekend)),
+        "equal-lengths": Answer(bool(holds), verdict, change=in_words(months, years)),
     }
 
 
-def _formulas() -> dict[str, Told]:
+def _formulas() -> dict[str, Answer]:
     """Each formula against the count over all ways to be born, and whether they are equal for up to five persons."""
     even, uneven = (1 / 3, 1 / 3, 1 / 3), (1 / 2, 1 / 3, 1 / 6)
 
@@ -406,7 +406,7 @@ def _formulas() -> dict[str, Told]:
             for n in range(1, 6)
             for k, counted in enumerate(_births((n, *other), chances)[:n], start=1)
         )
-        outcomes[name] = told(None, {"verdict": "exact" if right else "published-error"})
+        outcomes[name] = Answer(None, {"verdict": "exact" if right else "published-error"})
     return outcomes
 
 

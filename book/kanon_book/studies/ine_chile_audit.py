@@ -29,7 +29,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_book.studies import ine_chile as guide
-from kanon_book.studies.figures import Told, judged_by_place, told
+from kanon_book.studies.figures import Answer, judged_by_place
 from kanon_book.studies.ine_chile import SPECS, WORDS, cells, classes, counts, example
 from kanon_book.studies.ine_chile_methods import method_claims
 from kanon_lab.classes import ClassTable, class_table
@@ -122,7 +122,7 @@ def _bloque_8_1() -> dict:
     before = counts("Bloque 8.1", "before")
     after = before.groupby(group_categories(before.index.to_series(), guide.SIZES)).sum()
     noise = {row: _95_PER_CENT * np.sqrt(after["urban"] * share * (1 - share)) for row, share in guide.DRAWN.items()}
-    drawn = {row: told(after["urban"] * share, {"noise": noise[row]}) for row, share in guide.DRAWN.items()}
+    drawn = {row: Answer(after["urban"] * share, {"noise": noise[row]}) for row, share in guide.DRAWN.items()}
     return {"before": before.to_dict() | drawn, "after": after.to_dict()}
 
 
@@ -135,7 +135,7 @@ def _in_every_way(name: str) -> dict[str, int]:
 def _single_ages() -> dict:
     ways = guide.completions()
     is_open = ways.nunique(axis=1) > 1
-    lost = told(
+    lost = Answer(
         ages=", ".join(map(str, ways.index[is_open])),
         shares=" or ".join(map(str, ways[is_open].sum().unique())),
         ways=ways.shape[1],
@@ -203,12 +203,12 @@ def _individual_claims(table: ClassTable) -> dict[str, object]:
     high = of_records.nlargest(table.sample_uniques, keep="all").index.sort_values()
     one_each = of_records.groupby(table.class_of_record).nunique().max() == 1
     return {
-        "match-probability": told(None, **ratios),
+        "match-probability": Answer(None, **ratios),
         "risk-of-population-unique": float(individual_risk(np.array([1]), np.array([1.0]))[0]),
-        "worst-case": told(None, **ratios, mean=risk.global_risk, mean_inverse=inverse.global_risk),
-        "too-high": told(None, **ratios, low=(ratio > 1).sum(), persons=table.n),
+        "worst-case": Answer(None, **ratios, mean=risk.global_risk, mean_inverse=inverse.global_risk),
+        "too-high": Answer(None, **ratios, low=(ratio > 1).sum(), persons=table.n),
         "same-risk": bool(one_each),
-        "high-risk": told(guide.listed(high), least=of_records[high].min(), next=of_records.drop(high).max()),
+        "high-risk": Answer(guide.listed(high), least=of_records[high].min(), next=of_records.drop(high).max()),
         "high-risk-cause": (f_k[high] == 1).all(),
         "absent": _matches_without(3),
         "positive": (risk.risk > 0).all(),
@@ -241,8 +241,8 @@ def _anonymity_claims(table: ClassTable) -> dict[str, object]:
         "violators": (f_k[f_k < 2] == 1).all(),
         "violate-3": violations[3],
         "larger-k": violations[3] > violations[2],
-        "formula": told(by_formula, two=violations[2], three=violations[3]),
-        "implied": told(violations[3] > violations[2], persons=table.n - violations[2]),
+        "formula": Answer(by_formula, two=violations[2], three=violations[3]),
+        "implied": Answer(violations[3] > violations[2], persons=table.n - violations[2]),
         "large-weights": many < few,
         "small-file": small < large,
         "finds-k": _finds_k(),
@@ -259,20 +259,20 @@ def _missing_claims() -> dict[str, object]:
     code = class_table(missing.fillna("9999"), spec).f_k_of_records().tolist()
     pairs = [class_table(missing.loc[[known, 3]], spec).k_achieved for known in (1, 2)]
     return {
-        "missing-as": told(as_any == counts("Tabla 7.2", "f_k").tolist(), as_any=as_any, as_value=as_value),
+        "missing-as": Answer(as_any == counts("Tabla 7.2", "f_k").tolist(), as_any=as_any, as_value=as_value),
         **{f"missing-pair-{i}": k == 2 for i, k in enumerate(pairs, 1)},
-        "missing-coded": told(code == as_value, code=code),
+        "missing-coded": Answer(code == as_value, code=code),
     }
 
 
-def _finds_k() -> Told:
+def _finds_k() -> Answer:
     """What an outsider finds in files that are k-anonymous: without missing values, and only because of them."""
     whole, spec = guide.recoded_regions(), SPECS["Tabla 8.2"]
     met = linkage_attack(whole, whole, spec.key_variables).persons["records"].min()
     released, gapped = guide.suppressed().frame, SPECS["Tabla 8.4"]
     matched = linkage_attack(example("Tabla 8.4"), released, gapped.key_variables).persons["records"]
     k = class_table(released, gapped).k_achieved
-    return told(met >= class_table(whole, spec).k_achieved, k=k, person=matched.idxmin(), fewest=matched.min())
+    return Answer(met >= class_table(whole, spec).k_achieved, k=k, person=matched.idxmin(), fewest=matched.min())
 
 
 def _diversity_claims() -> dict[str, object]:
@@ -282,7 +282,7 @@ def _diversity_claims() -> dict[str, object]:
     return {
         "first-two-k": f_k[[1, 2]].min(),
         "first-two-found": f_k[[1, 2]].min() >= 2,
-        "health-value": told(guide.HEALTH[state].lower(), state=state),
+        "health-value": Answer(guide.HEALTH[state].lower(), state=state),
         "first-two-l": of_records[[1, 2]].max(),
         "four-six-l": of_records[[4, 6]].min(),
         "binary-l": health.nunique(),
@@ -298,7 +298,7 @@ def _interval_claims() -> dict[str, object]:
     narrow, wide = (interval_disclosure(incomes, moved, width=k).share for k in (0.1, 0.5))
     around_original = interval_disclosure(moved, incomes, width=0.5).share
     return {
-        "interval-1": told(untouched == 1, untouched=untouched),
+        "interval-1": Answer(untouched == 1, untouched=untouched),
         "interval-k": wide > narrow,
         "interval-centre": around_original == wide,
     }
@@ -312,13 +312,13 @@ def _global_claims(table: ClassTable) -> dict[str, object]:
     as_printed = f"{risk.global_risk:.5f}".replace(".", ",")
     return {
         "r1": risk.global_risk,
-        "r1-per-cent": told(100 * risk.global_risk, risk=risk.global_risk, per_cent=percent(risk.global_risk)),
+        "r1-per-cent": Answer(100 * risk.global_risk, risk=risk.global_risk, per_cent=percent(risk.global_risk)),
         "r1-comma": risk.global_risk,
-        "expected": told(f"{table.n}*{as_printed}", persons=risk.expected_reidentifications),
+        "expected": Answer(f"{table.n}*{as_printed}", persons=risk.expected_reidentifications),
         "by-key": bool(np.isclose(by_key, risk.global_risk, rtol=1e-12)),
         "threshold": 100 * THRESHOLD,
         "block-threshold": THRESHOLD,
-        "above": told("ninguna" if above.records == 0 else str(above.records), largest=risk.risk.max()),
+        "above": Answer("ninguna" if above.records == 0 else str(above.records), largest=risk.risk.max()),
     }
 
 
@@ -328,7 +328,7 @@ def _household_claims() -> dict[str, object]:
     (home,) = household_risks(risk, np.zeros(3)).itertuples()
     of_members = household_risk(risk, np.zeros(3))
     return {
-        "household": told(home.risk, lower=home.lower, upper=home.upper),
+        "household": Answer(home.risk, lower=home.lower, upper=home.upper),
         "household-members": WORDS[len(MEMBERS)],
         "household-terms": f"1 - ({''.join(f'(1 - {share:.2f})' for share in MEMBERS)})".replace(".", ","),
         "household-least": (of_members >= risk).all(),

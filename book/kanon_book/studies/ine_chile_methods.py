@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_book.studies import ine_chile as guide
-from kanon_book.studies.figures import told
+from kanon_book.studies.figures import Answer
 from kanon_book.studies.ine_chile import SPECS, WORDS, cells, counts, example
 from kanon_lab.classes import class_table
 from kanon_lab.measures import household_size
@@ -55,12 +55,12 @@ def _program_claims() -> dict[str, object]:
     # The first line of Bloque 6.14 counts each size as often as it is large, by rising household.
     by_table = in_order.value_counts().sort_index()
     return {
-        "zero-division": told({*named} == {"NaN"}, named=", ".join(named)),
+        "zero-division": Answer({*named} == {"NaN"}, named=", ".join(named)),
         "negative-logarithm": bool(np.isnan(log)),
         "household-entries": WORDS[int(household_size(pd.Series([1, 1, 1, 1, 2])).max())],
-        "household-records": told(alike == 2, left=unlike),
+        "household-records": Answer(alike == 2, left=unlike),
         "household-size-sorted": by_table.repeat(by_table).tolist() == list(household_size(in_order)),
-        "household-size": told(
+        "household-size": Answer(
             bool(sizes_of_runs(together).equals(household_size(together))), by_runs=by_runs, sizes=sizes
         ),
     }
@@ -100,7 +100,7 @@ def _region_claims() -> dict[str, object]:
     return {
         "regions-before": WORDS[before["region"].nunique()],
         "regions-after": WORDS[after["region"].nunique()],
-        "alone-before": told(
+        "alone-before": Answer(
             WORDS[start.sample_uniques],
             alone=guide.listed(alone.index[alone == 1]).replace(" y ", " and "),
             keys=start.n_classes,
@@ -123,10 +123,10 @@ def _grouping_claims() -> dict[str, object]:
     return {
         "grouping-good": whole["good"],
         "grouping-bad": not whole["bad"],
-        "partial": told(None, persons=_certain()[20]),
+        "partial": Answer(None, persons=_certain()[20]),
         "size-number": WORDS[len(before)],
         "size-listed": f'"{before.index[0]}"',
-        "size-urban": told(f"Las {WORDS[len(guide.SIZES['urban'])]} primeras", sizes=len(before)),
+        "size-urban": Answer(f"Las {WORDS[len(guide.SIZES['urban'])]} primeras", sizes=len(before)),
         "size-repeated": WORDS[len(guide.SIZES["urban"])],
         "size-before": len(before),
         "size-after": len(after),
@@ -148,7 +148,7 @@ def _band_claims() -> dict[str, object]:
     by_band = guide.frequencies(persons)[guide.UNEQUAL].items()
     for named, label, (band, number) in zip(guide.GROUPS, ours.iloc[1:], by_band, strict=True):
         low, high = [int(year) for year in re.findall(r"\d+", named)] + ([200] if named.endswith("+") else [])
-        groups.append(told(label, band=band, persons=number, named=int(persons.loc[low:high].sum())))
+        groups.append(Answer(label, band=band, persons=number, named=int(persons.loc[low:high].sum())))
     return {
         "bands-to": guide.EDGES[guide.EQUAL][-1],
         "bands-from": guide.EDGES[guide.EQUAL][0],
@@ -182,9 +182,9 @@ def _interval_claims() -> dict[str, object]:
     wrong = pd.Series([9999.5])
     caught = cut_bands(wrong, bands=cut, closed="right", outside="none").ne("none")[0] and wrong[0] < meant[0]
     return {
-        "open-1": told(None, persons=lost["b"]),
-        "open-3": told(None, persons=lost["d"]),
-        "lost-rounding": told(None, even=even["20"], half_up=persons.groupby(half_up).sum()[20]),
+        "open-1": Answer(None, persons=lost["b"]),
+        "open-3": Answer(None, persons=lost["d"]),
+        "lost-rounding": Answer(None, even=even["20"], half_up=persons.groupby(half_up).sum()[20]),
         "subtracted": 0.1 if (wanted == shifted).all() else 0.0,
         "shifted-interval": f"({cut[0]}, {cut[1]}",
         "shifted-value": 9999.5 if caught else 0.0,
@@ -203,8 +203,8 @@ def _suppression_claims() -> dict[str, object]:
     alike = int((original[left.index] == left).all(axis=1).sum())
     return {
         "suppress-unsafe": class_table(original, spec).f_k_of_records()[1] == 1,
-        "suppress-others": told(WORDS[min(others)], f_k=after.f_k_of_records().tolist()),
-        "suppress-told-apart": told(alike >= 2, alike=alike, own_class=alone["own_class"]),
+        "suppress-others": Answer(WORDS[min(others)], f_k=after.f_k_of_records().tolist()),
+        "suppress-told-apart": Answer(alike >= 2, alike=alike, own_class=alone["own_class"]),
         "suppress-respondents": WORDS[len(original)],
         "suppress-identifiers": WORDS[len(spec.key_variables)],
         "suppress-value": original.at[1, "education"],
@@ -233,9 +233,9 @@ def _general_claims() -> dict[str, object]:
     plain, orders = suppress().total, [suppress(importance=dict(zip(keys, order))).total for order in ranks]
     more, fewer = sum(total > plain for total in orders), sum(total < plain for total in orders)
     return {
-        "recode-first": told(after < before, before=before, after=after),
+        "recode-first": Answer(after < before, before=before, after=after),
         "ls-shift": bool(moved),
-        "ls-usually": told(None, plain=plain, orders=len(orders), more=more, fewer=fewer),
+        "ls-usually": Answer(None, plain=plain, orders=len(orders), more=more, fewer=fewer),
     }
 
 
@@ -268,7 +268,7 @@ def _output_claims() -> dict[str, object]:
         "ls-only": ", ".join(others),
         "ls-second": _PLACES[list(order.index).index("etnia")],
         "ls-least": _NAMES["GENDER"] if gone["GENDER"] == gone.min() else "otra",
-        "ls-total": told(gone.sum(), terms=" and ".join(map(str, order[order > 0])), total=gone.sum()),
+        "ls-total": Answer(gone.sum(), terms=" and ".join(map(str, order[order > 0])), total=gone.sum()),
         "ls-keys": WORDS[len(keys)],
         "ls-fifth": ", ".join(key for key in keys if key not in ("GENDER", "REGION", "AGEYRS", "etnia")),
         "ls-range": len(keys),
@@ -276,7 +276,7 @@ def _output_claims() -> dict[str, object]:
         "ls-lower": {*first} == {"AGEYRS", "GENDER"},
         "ls-first": places["sexo"],
         "ls-fourth": places["edad"],
-        "ls-records": told(records, households=sizes.sum()),
-        "ls-age-categories": told(len(guide.EDGES[guide.EQUAL]) - 1, held=int((ages > 0).sum())),
-        "ls-size-categories": told(len(recoded), before=len(sizes), after=len(recoded)),
+        "ls-records": Answer(records, households=sizes.sum()),
+        "ls-age-categories": Answer(len(guide.EDGES[guide.EQUAL]) - 1, held=int((ages > 0).sum())),
+        "ls-size-categories": Answer(len(recoded), before=len(sizes), after=len(recoded)),
     }
