@@ -67,7 +67,12 @@ _PERTURBATIVE = {
 def recompute(figures: pd.DataFrame) -> pd.DataFrame:
     """Every figure of the guide (rows of `published_figures`) from what it prints itself, as `judged`."""
     nowhere_computed = dict.fromkeys(figures.loc[figures["table"] != "text", "table"], {})
-    return judged_by_place(figures, nowhere_computed | _tables(), method_claims() | risk_claims())
+    return judged_by_place(figures, nowhere_computed | _tables(), claims())
+
+
+def claims() -> dict[str, object]:
+    """What is computed for the claims of the text, by the last part of their figure_id."""
+    return method_claims() | risk_claims()
 
 
 def printed_totals(figures: pd.DataFrame) -> list[tuple[str, str, float, float]]:
