@@ -75,13 +75,13 @@ def as_fraction(value: object, *, whole: bool = False) -> float:
 def as_fractions(values: Any, *, whole: bool = False) -> np.ndarray:
     """Several sampling fractions, at least one, as an array; errors as in `as_fraction`."""
     several = np.shape(values) != () and isinstance(values, Iterable) and not isinstance(values, (str, bytes))
-    found = list(values) if several else [values]
-    if not found:
+    fractions = [as_fraction(value, whole=whole) for value in (values if several else [values])]
+    if not fractions:
         raise OptionError("fractions: give at least one sampling fraction, such as 0.04")
-    return np.array([as_fraction(value, whole=whole) for value in found])
+    return np.array(fractions)
 
 
-#: What `expected_study` tells of each fraction.
+#: The columns of `expected_study`.
 STUDY = ["fraction", "n1", "u1", "n2", "u2", "u", "p_b", "p_c", "p_d", "p_identification"]
 STUDY += ["tangent_p_c", "tangent_p_d", "true_p_c", "true_p_d", "true_p_identification"]
 
@@ -163,17 +163,17 @@ def expected_study(sizes: np.ndarray, fractions: np.ndarray, *, p_a: float = 1.0
     counts, f = size_counts(sizes), as_fractions(fractions)
     n = counts.records
     log_once, log_twice = log_uniqueness(counts, f), log_uniqueness(counts, f * f)
-    found = pd.DataFrame({"fraction": f, "n1": n * f, "u1": f * np.exp(log_once), "n2": n * f * f})
-    found["u2"], found["u"] = f * f * np.exp(log_twice), f * found["u1"]
-    found["p_b"], found["p_d"] = f, np.exp(log_once - log_twice)
-    found["tangent_p_d"] = np.exp(-_slope(counts, f, log_once) * np.log(f))
-    alone = counts.of_size(1)
-    found["true_p_c"], found["true_p_d"] = alone / n, np.exp(np.log(alone) - log_once) if alone else 0.0
+    study = pd.DataFrame({"fraction": f, "n1": n * f, "u1": f * np.exp(log_once), "n2": n * f * f})
+    study["u2"], study["u"] = f * f * np.exp(log_twice), f * study["u1"]
+    study["p_b"], study["p_d"] = f, np.exp(log_once - log_twice)
+    study["tangent_p_d"] = np.exp(-_slope(counts, f, log_once) * np.log(f))
+    uniques = counts.of_size(1)
+    study["true_p_c"], study["true_p_d"] = uniques / n, np.exp(np.log(uniques) - log_once) if uniques else 0.0
     share = np.exp(log_once) / n
-    found["p_c"], found["tangent_p_c"] = share * found["p_d"], share * found["tangent_p_d"]
-    found["p_identification"] = p_a * f * found["p_c"] * found["p_d"]
-    found["true_p_identification"] = p_a * f * found["true_p_c"] * found["true_p_d"]
-    return found[STUDY]
+    study["p_c"], study["tangent_p_c"] = share * study["p_d"], share * study["tangent_p_d"]
+    study["p_identification"] = p_a * f * study["p_c"] * study["p_d"]
+    study["true_p_identification"] = p_a * f * study["true_p_c"] * study["true_p_d"]
+    return study[STUDY]
 
 
 def log_uniqueness(counts: SizeCounts, s: np.ndarray) -> np.ndarray:
@@ -196,7 +196,7 @@ def _log_sum(power: np.ndarray, weight: np.ndarray, s: np.ndarray) -> np.ndarray
 
     if not len(power):
         return np.full(len(s), -np.inf)
-    return np.array([logsumexp(xlog1py(power, -each), b=weight) for each in s])
+    return np.array([logsumexp(xlog1py(power, -fraction), b=weight) for fraction in s])
 
 
 def frequency_control(
@@ -244,27 +244,27 @@ def frequency_control(
         raise OptionError("variables must name at least one column, and not that of the area")
     KeySpec((area, *names)).check(frame)
     areas = coded(frame[area])
-    tables = [_crossed(frame[name], areas, least) for name in names]
-    found = pd.concat(tables, ignore_index=True)
+    table = pd.concat([_cross(frame[name], areas, least) for name in names], ignore_index=True)
     if fraction is not None:
-        found["least_persons"] = found["least_records"] / as_fraction(fraction)
-    return found
+        table["least_persons"] = table["least_records"] / as_fraction(fraction)
+    return table
 
 
-def _crossed(column: pd.Series, areas: Coded, least: int) -> pd.DataFrame:
-    of = coded(column)
-    known = (of.codes >= 0) & (areas.codes >= 0)
-    # Only the pairs that occur: of two columns with many values each there may be too many in all.
-    pairs = of.codes[known].astype(np.int64) * len(areas.values) + areas.codes[known]
+def _cross(column: pd.Series, areas: Coded, least: int) -> pd.DataFrame:
+    """The categories of one column, rarest first: `frequency_control` of one variable."""
+    categories = coded(column)
+    known = (categories.codes >= 0) & (areas.codes >= 0)
+    # Only pairs that occur are counted: two columns with many values each may have too many pairs in all.
+    pairs = categories.codes[known].astype(np.int64) * len(areas.values) + areas.codes[known]
     pairs, records = np.unique(pairs, return_counts=True)
     category, area = np.divmod(pairs, max(len(areas.values), 1))
     cells = pd.DataFrame({"category": category, "area": area, "records": records, "below": records < least})
     by_category = cells.groupby("category")
     rarest = cells.loc[by_category["records"].idxmin()]
-    found = pd.DataFrame(
+    crossed = pd.DataFrame(
         {
             "variable": column.name,
-            "category": of.values.take(rarest["category"].to_numpy()).astype(object),
+            "category": categories.values.take(rarest["category"].to_numpy()).astype(object),
             "records": by_category["records"].sum().to_numpy(),
             "areas": by_category.size().to_numpy(),
             "areas_below": by_category["below"].sum().to_numpy(),
@@ -272,7 +272,7 @@ def _crossed(column: pd.Series, areas: Coded, least: int) -> pd.DataFrame:
             "least_area": areas.values.take(rarest["area"].to_numpy()).astype(object),
         }
     )
-    return found.sort_values(["least_records", "records"], kind="stable")
+    return crossed.sort_values(["least_records", "records"], kind="stable")
 
 
 def area_threshold(sizes: np.ndarray, *, populations: np.ndarray, fraction: float, p_a: float = 1.0) -> pd.DataFrame:
@@ -310,8 +310,8 @@ def area_threshold(sizes: np.ndarray, *, populations: np.ndarray, fraction: floa
 
     Examples
     --------
-    >>> found = kanon_lab.sample.area_threshold([1] * 50 + [50] * 9, populations=[50, 500], fraction=0.1)
-    >>> found[['population', 'records', 'true_p_c', 'true_p_d']].round(4)
+    >>> risk = kanon_lab.sample.area_threshold([1] * 50 + [50] * 9, populations=[50, 500], fraction=0.1)
+    >>> risk[['population', 'records', 'true_p_c', 'true_p_d']].round(4)
        population  records  true_p_c  true_p_d
     0        50.0      5.0    0.1052    0.1618
     1       500.0     50.0    0.1000    0.9510

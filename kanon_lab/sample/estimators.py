@@ -45,9 +45,9 @@ def subsample(counts: SizeCounts, fraction: float) -> Estimate:
 
 def tangent(counts: SizeCounts, fraction: float) -> Estimate:
     """The curve G on log-log axes goes on as steeply as it ends: with a slope estimated as -2 s_2 / s_1."""
-    found = _by_singles(counts, lambda alone: fraction ** (2 * counts.of_size(2) / alone))
+    estimate = _by_singles(counts, lambda alone: fraction ** (2 * counts.of_size(2) / alone))
     few = "no class has two records, so little tells how the curve goes on"
-    return found if found.note or counts.of_size(2) else replace(found, note=few)
+    return estimate if estimate.note or counts.of_size(2) else replace(estimate, note=few)
 
 
 def zayatz(counts: SizeCounts, fraction: float) -> Estimate:
@@ -73,9 +73,9 @@ def _by_singles(counts: SizeCounts, p_d: Callable[[float], float]) -> Estimate:
     alone = counts.of_size(1)
     if not alone:
         return Estimate(0.0, 0.0, "no record is unique in the sample")
-    found = float(p_d(alone))
+    chance = float(p_d(alone))
     all_alone = "every record is unique in the sample, so nothing tells how the curve goes on"
-    return Estimate(alone / counts.records * found, found, all_alone if alone == counts.records else "")
+    return Estimate(alone / counts.records * chance, chance, all_alone if alone == counts.records else "")
 
 
 def poisson_gamma(counts: SizeCounts, fraction: float, *, cells: int | None, likelihood: bool) -> Estimate:
@@ -155,14 +155,18 @@ def pitman_parameters(counts: SizeCounts) -> tuple[float, float]:
     if classes == 1:
         raise NoEstimateError("all records are in one class")
 
-    def steep(alpha: float) -> float:
-        return _pitman_slope_alpha(counts, classes, alpha, _pitman_weight(classes, n, alpha))
+    def slope(alpha: float) -> float:
+        """Slope of the logarithm of the likelihood in alpha, theta being the likeliest for it."""
+        weight = _pitman_weight(classes, n, alpha)
+        opened = _digamma_rise(weight / alpha, classes - 1)
+        grown = counts.classes @ _digamma_rise(1 - alpha, counts.size - 1)
+        return float((classes - 1) / alpha - (weight - alpha) / alpha**2 * opened - grown)
 
-    if steep(_LEAST_ALPHA) <= 0:
+    if slope(_LEAST_ALPHA) <= 0:
         return 0.0, _pitman_weight(classes, n, 0.0)
-    if steep(_MOST_ALPHA) >= 0:
+    if slope(_MOST_ALPHA) >= 0:
         raise NoEstimateError("the likelihood has no maximum below alpha = 1")
-    alpha = float(brentq(steep, _LEAST_ALPHA, _MOST_ALPHA, xtol=1e-14))
+    alpha = float(brentq(slope, _LEAST_ALPHA, _MOST_ALPHA, xtol=1e-14))
     return alpha, _pitman_weight(classes, n, alpha) - alpha
 
 
@@ -180,13 +184,6 @@ def _pitman_weight(classes: float, n: float, alpha: float) -> float:
     return float(np.exp(brentq(slope, _LOG_BOUNDS[0], 2 * np.log(n) + 2, xtol=1e-14)))
 
 
-def _pitman_slope_alpha(counts: SizeCounts, classes: float, alpha: float, weight: float) -> float:
-    """Slope of the logarithm of the likelihood in alpha."""
-    opened = _digamma_rise(weight / alpha, classes - 1)
-    grown = counts.classes @ _digamma_rise(1 - alpha, counts.size - 1)
-    return float((classes - 1) / alpha - (weight - alpha) / alpha**2 * opened - grown)
-
-
 def _digamma_rise(x: float, more: float | np.ndarray) -> float | np.ndarray:
     """digamma(x + more) - digamma(x) for x above 0, of which a plain difference loses the digits where x is large."""
     from scipy.special import digamma
@@ -198,10 +195,7 @@ def _digamma_rise(x: float, more: float | np.ndarray) -> float | np.ndarray:
     return np.log1p(more / x) + by_parts
 
 
-# Patterns that a missing key joins are no classes, which models of class sizes need.
-_POLICY = {"wildcard": "category"}
-
-#: The methods, and how each is told to a reader.
+#: The methods, with the assumption of each in words.
 METHODS = {
     "subsample": "a subsample stands to the sample as the sample to the population",
     "tangent": "the curve of uniqueness goes on as steeply as it ends",
@@ -264,8 +258,8 @@ def population_uniques(
 
     Examples
     --------
-    >>> found = kanon_lab.sample.population_uniques([1] * 30 + [2] * 10 + [5] * 10, fraction=0.1)
-    >>> found[['method', 'p_c', 'p_d']].round(4)
+    >>> uniques = kanon_lab.sample.population_uniques([1] * 30 + [2] * 10 + [5] * 10, fraction=0.1)
+    >>> uniques[['method', 'p_c', 'p_d']].round(4)
                  method     p_c     p_d
     0         subsample  0.1114  0.3713
     1           tangent  0.0646  0.2154
@@ -276,24 +270,22 @@ def population_uniques(
     """
     warnings: tuple[str, ...] = ()
     if isinstance(sizes, pd.DataFrame):
-        sizes, warnings = _sizes_of(sizes, spec)
+        if spec is None:
+            raise OptionError("name the key variables of the sample")
+        spec = as_spec(spec)
+        if spec.weight is not None:
+            weight = shortened(str(spec.weight))
+            raise OptionError(f"the weight {weight}: only subsample_risk takes weights; leave it out")
+        # Models of class sizes need classes: under "wildcard" a missing key is a value of its own.
+        missing = "category" if spec.missing == "wildcard" else spec.missing
+        table = class_table(sizes, KeySpec(spec.key_variables, missing=missing))
+        sizes, warnings = table.records, clustering(sizes, table)
     elif spec is not None:
         raise OptionError("key variables are for a sample of records; class sizes have theirs behind them")
     counts, fraction = size_counts(sizes), as_fraction(fraction)
-    found = estimates(counts, fraction, check_methods(methods), check_cells(cells, counts))
-    found["note"] = ["; ".join(filter(None, (note, *warnings))) for note in found["note"]]
-    return found
-
-
-def _sizes_of(frame: pd.DataFrame, spec: KeySpec | Iterable[str] | str | None) -> tuple[np.ndarray, tuple[str, ...]]:
-    """The class sizes of a sample, and what it shows of its design."""
-    if spec is None:
-        raise OptionError("name the key variables of the sample")
-    spec = as_spec(spec)
-    if spec.weight is not None:
-        raise OptionError(f"the weight {shortened(str(spec.weight))}: only subsample_risk takes weights; leave it out")
-    table = class_table(frame, KeySpec(spec.key_variables, missing=_POLICY.get(spec.missing, spec.missing)))
-    return table.records, clustering(frame, table)
+    uniques = estimates(counts, fraction, check_methods(methods), check_cells(cells, counts))
+    uniques["note"] = ["; ".join(filter(None, (note, *warnings))) for note in uniques["note"]]
+    return uniques
 
 
 def estimates(counts: SizeCounts, fraction: float, methods: Iterable[str], cells: int | None) -> pd.DataFrame:
@@ -309,9 +301,11 @@ def estimates(counts: SizeCounts, fraction: float, methods: Iterable[str], cells
     rows = []
     for method in methods:
         try:
-            found = estimators[method](counts, fraction)
-            p_c, p_d = _chance(found.p_c), _chance(found.p_d)
-            row = (p_c, p_d, p_c * counts.records / fraction, True, found.note)
+            estimate = estimators[method](counts, fraction)
+            if not all(0 <= chance <= 1 + ROUNDING for chance in (estimate.p_c, estimate.p_d)):
+                raise NoEstimateError("the estimate is no probability")
+            p_c, p_d = min(float(estimate.p_c), 1.0), min(float(estimate.p_d), 1.0)
+            row = (p_c, p_d, p_c * counts.records / fraction, True, estimate.note)
         except NoEstimateError as reason:
             row = (math.nan, math.nan, math.nan, False, str(reason))
         rows.append((method, *row))
@@ -322,15 +316,15 @@ def check_methods(methods: Iterable[str] | str, known: Iterable[str] = tuple(MET
     """Names of methods, each once; an `OptionError` for none or another."""
     known = tuple(known)
     try:
-        found = (methods,) if isinstance(methods, str) else tuple(dict.fromkeys(methods))
+        names = (methods,) if isinstance(methods, str) else tuple(dict.fromkeys(methods))
     except TypeError:  # nothing to go through, or lists in it
-        found = ()
-    for method in found:
-        if method not in known:
-            raise OptionError(f"methods: {shortened(str(method))} is none of {', '.join(known)}")
-    if not found:
+        names = ()
+    for name in names:
+        if name not in known:
+            raise OptionError(f"methods: {shortened(str(name))} is none of {', '.join(known)}")
+    if not names:
         raise OptionError(f"methods: name at least one of {', '.join(known)}")
-    return found
+    return names
 
 
 def check_cells(cells: Any, counts: SizeCounts) -> int | None:
@@ -346,9 +340,3 @@ def check_cells(cells: Any, counts: SizeCounts) -> int | None:
     if cells > MOST_RECORDS:
         raise OptionError("cells must be at most 2 ** 53; with more leave it out, which takes them to have no limit")
     return int(cells)
-
-
-def _chance(value: float) -> float:
-    if not 0 <= value <= 1 + ROUNDING:
-        raise NoEstimateError("the estimate is no probability")
-    return min(float(value), 1.0)

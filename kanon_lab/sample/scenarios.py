@@ -44,17 +44,6 @@ def _check_levels(levels: object, spec: KeySpec, results: Iterable[str]) -> dict
     return {name: dict(labels) for name, labels in levels.items()}
 
 
-def _levels_of(recode: object, spec: KeySpec) -> dict[str, Any]:
-    """The level of each key variable, None where `recode` has none."""
-    if recode is not None and not isinstance(recode, Mapping):
-        raise OptionError("recode must map key variables to settings, such as {'age': {'bands': [0, 15, 65, None]}}")
-    for name in recode or {}:
-        check_key(name, spec, "recode")
-    if recode and all(_removed(recode.get(name)) for name in spec.key_variables):
-        raise OptionError("recode removes every key variable; leave some in")
-    return {name: (recode or {}).get(name) for name in spec.key_variables}
-
-
 def _at_level(frame: pd.DataFrame, name: str, settings: object) -> pd.Series | None:
     """A variable at one level of detail; None where it is removed."""
     if settings is None:
@@ -121,8 +110,15 @@ def population_sizes(
         check_frame(frame)
         bare = KeySpec(spec.key_variables, weight=persons, missing=spec.missing)
         bare.check(frame)
-        levels = _levels_of(recode, bare)
-        table = _table_of(frame, bare, {name: _at_level(frame, name, settings) for name, settings in levels.items()})
+        levels = {} if recode is None else recode
+        if not isinstance(levels, Mapping):
+            example = "{'age': {'bands': [0, 15, 65, None]}}"
+            raise OptionError(f"recode must map key variables to settings, such as {example}")
+        for name in levels:
+            check_key(name, bare, "recode")
+        if levels and all(_removed(levels.get(name)) for name in bare.key_variables):
+            raise OptionError("recode removes every key variable; leave some in")
+        table = _table_of(frame, bare, {name: _at_level(frame, name, levels.get(name)) for name in bare.key_variables})
         if (table.f_k != table.records).any():
             raise DataError(
                 "a key is missing, so that persons have no classes; fill it in, or let missing be a category of its own"
@@ -207,18 +203,16 @@ def scenario_grid(
     """
     spec, design = planned(frame, spec, **options)
     levels = _check_levels(levels, spec, _SCENARIO_COLUMNS)
-    columns: dict[str, dict[Any, Any]] = {name: {None: frame[name]} for name in spec.key_variables}
-    for name, labels in levels.items():
-        columns[name] = {label: _at_level(frame, name, settings) for label, settings in labels.items()}
     # Values are numbered once a level, not once a scenario.
-    columns = {name: {label: _numbered(each) for label, each in of.items()} for name, of in columns.items()}
+    columns: dict[str, dict[Any, Any]] = {
+        name: {label: _numbered(_at_level(frame, name, settings)) for label, settings in labels.items()}
+        for name, labels in ({name: {None: None} for name in spec.key_variables} | levels).items()
+    }
     scenarios = _combinations(levels)
-    tables = [
-        _table_of(frame, spec, {name: of[labels.get(name)] for name, of in columns.items()}) for labels in scenarios
-    ]
+    tables = [_table_of(frame, spec, {name: of[key.get(name)] for name, of in columns.items()}) for key in scenarios]
     design, uniques = design.completed(frame, tables[0]), [Uniques(table) for table in tables]
     counts = count_subsamples(uniques, design)
-    risks = [collected(each, design, counted) for each, counted in zip(uniques, counts, strict=True)]
+    risks = [collected(of_scenario, design, part) for of_scenario, part in zip(uniques, counts, strict=True)]
     rows, draws = [], []
     notes: dict[str, list[str]] = {}
     for scenario, risk in zip(scenarios, risks, strict=True):
@@ -285,8 +279,8 @@ def detail_grid(
     --------
     >>> cells = pd.DataFrame({'age': [3, 7, 40], 'persons': [1, 2, 9]})
     >>> levels = {'age': {'years': None, 'bands': {'bands': [0, 18, None]}}}
-    >>> found = kanon_lab.sample.detail_grid(cells, 'age', levels, [0.1], persons='persons')
-    >>> found[['age', 'fraction', 'p_c', 'true_p_c']].round(4)
+    >>> grid = kanon_lab.sample.detail_grid(cells, 'age', levels, [0.1], persons='persons')
+    >>> grid[['age', 'fraction', 'p_c', 'true_p_c']].round(4)
          age  fraction     p_c  true_p_c
     0  years       0.1  0.3289    0.0833
     1  bands       0.1  0.2945    0.0000
@@ -296,15 +290,16 @@ def detail_grid(
     parts = []
     for labels in _combinations(levels):
         recode = {name: levels[name][label] for name, label in labels.items()}
-        sizes = population_sizes(cells, spec, persons=persons, recode=recode)
-        study = expected_study(sizes, fractions, p_a=p_a)
+        study = expected_study(population_sizes(cells, spec, persons=persons, recode=recode), fractions, p_a=p_a)
         parts.append(pd.concat([pd.DataFrame(labels, index=study.index), study], axis=1))
     return pd.concat(parts, ignore_index=True)
 
 
-#: The study as it was made, with one subsample drawn at random; beside it the methods that draw none.
+#: The study's method, with one subsample drawn at random, and the methods that draw none.
 ONE_SUBSAMPLE = "one subsample"
 TRIAL_METHODS = {ONE_SUBSAMPLE: "one subsample, drawn at random as in the study", **METHODS}
+_TRIAL_COLUMNS = ["fraction", "method", "true_p_c", "true_p_d", "p_c", "p_d", "bias_p_c", "bias_p_d"]
+_TRIAL_COLUMNS += ["sd_p_c", "sd_p_d", "failures", "samples", "seed"]
 # Classes up to this size are drawn all at once, larger ones one by one.
 _SMALL = 64
 
@@ -353,8 +348,8 @@ def study_trials(
     Examples
     --------
     >>> town = pd.DataFrame({"cell": range(200), "persons": [1, 2] * 100})
-    >>> found = kanon_lab.sample.study_trials(town, "cell", persons="persons", fractions=[0.5], seed=1, samples=2)
-    >>> found["true_p_c"].round(4).unique().tolist()
+    >>> trials = kanon_lab.sample.study_trials(town, "cell", persons="persons", fractions=[0.5], seed=1, samples=2)
+    >>> trials["true_p_c"].round(4).unique().tolist()
     [0.3333]
     """
     from tqdm import tqdm
@@ -372,7 +367,13 @@ def study_trials(
             for _ in range(samples):
                 parts.append(_one_sample(draw.sample(rng), float(fraction), methods, cells, rng))
                 bar.update()
-    return _summary(pd.concat(parts, ignore_index=True), expected_study(sizes, fractions), samples, seed)
+    by_method = pd.concat(parts).groupby(["fraction", "method"], sort=False)[["p_c", "p_d"]]
+    truth = expected_study(sizes, fractions).set_index("fraction")[["true_p_c", "true_p_d"]]
+    trials = by_method.mean().join(truth).join(by_method.std().add_prefix("sd_"))
+    for name in ("p_c", "p_d"):
+        trials[f"bias_{name}"] = trials[name] - trials[f"true_{name}"]
+    trials["failures"] = 1 - by_method.count()["p_c"] / samples
+    return trials.assign(samples=samples, seed=seed).reset_index()[_TRIAL_COLUMNS]
 
 
 def _one_sample(
@@ -381,23 +382,16 @@ def _one_sample(
     """One row a method: ``fraction``, ``method``, ``p_c``, ``p_d``."""
     if sample is None:
         return pd.DataFrame({"fraction": fraction, "method": methods, "p_c": np.nan, "p_d": np.nan})
-    found = estimates(sample, fraction, [method for method in methods if method != ONE_SUBSAMPLE], cells)
-    found = found.set_index("method")[["p_c", "p_d"]].astype(float)
-    # Drawn whether it is asked for or not, so that the other samples do not depend on that.
-    p_d = _one_subsample(sample, fraction, rng)
-    found.loc[ONE_SUBSAMPLE] = [sample.of_size(1) / sample.records * p_d, p_d]
-    return found.loc[list(methods)].reset_index().assign(fraction=fraction)
-
-
-def _one_subsample(sample: SizeCounts, fraction: float, rng: np.random.Generator) -> float:
-    """u / u2 of one Bernoulli subsample; NaN where no record is unique in it.
-
-    A class of k records leaves one of them in the subsample with the chance k f (1 - f)^(k - 1), each class by itself.
-    """
+    by_method = estimates(sample, fraction, [method for method in methods if method != ONE_SUBSAMPLE], cells)
+    by_method = by_method.set_index("method")[["p_c", "p_d"]].astype(float)
+    # One Bernoulli subsample, drawn whether it is asked for or not, so that the other samples do not depend on that.
+    # A class of k records leaves one of them in it with the chance k f (1 - f)^(k - 1), independently of other classes.
     alone = sample.size * fraction * np.exp((sample.size - 1) * np.log1p(-fraction))
     unique = rng.binomial(sample.classes.astype(np.int64), np.minimum(alone, 1))
     u2, u = unique.sum(), unique[sample.size == 1].sum()
-    return u / u2 if u2 else np.nan
+    p_d = u / u2 if u2 else np.nan
+    by_method.loc[ONE_SUBSAMPLE] = [sample.of_size(1) / sample.records * p_d, p_d]
+    return by_method.loc[list(methods)].reset_index().assign(fraction=fraction)
 
 
 class _Drawing:
@@ -426,18 +420,3 @@ class _Drawing:
         number = np.bincount(place, both)
         some = (size > 0) & (number > 0)
         return SizeCounts(size[some].astype(float), number[some]) if some.any() else None
-
-
-def _summary(drawn: pd.DataFrame, expected: pd.DataFrame, samples: int, seed: int) -> pd.DataFrame:
-    of_method = drawn.groupby(["fraction", "method"], sort=False)
-    found = of_method[["p_c", "p_d"]].mean()
-    truth = expected.set_index("fraction")[["true_p_c", "true_p_d"]]
-    found = found.join(truth).join(of_method[["p_c", "p_d"]].std().add_prefix("sd_"))
-    for name in ("p_c", "p_d"):
-        found[f"bias_{name}"] = found[name] - found[f"true_{name}"]
-    found["failures"] = 1 - of_method["p_c"].count() / samples
-    found = found.assign(samples=samples, seed=seed).reset_index()
-    return found[
-        ["fraction", "method", "true_p_c", "true_p_d", "p_c", "p_d", "bias_p_c", "bias_p_d", "sd_p_c", "sd_p_d"]
-        + ["failures", "samples", "seed"]
-    ]

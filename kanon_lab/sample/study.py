@@ -16,32 +16,20 @@ from kanon_lab.digits import percent
 from kanon_lab.errors import DataError, OptionError, shortened
 from kanon_lab.roles import KeySpec, as_spec, check_seed
 from kanon_lab.sample.curve import as_fraction
-from kanon_lab.sample.subsamples import (
-    COUNTS,
-    MOST_REPEATS,
-    Design,
-    Uniques,
-    clustering,
-    count_subsamples,
-)
+from kanon_lab.sample.subsamples import COUNTS, MOST_REPEATS, Design, Uniques, clustering, count_subsamples
 
-#: What the spread is told of.
+#: The quantities whose spread over the subsamples is computed.
 SPREAD = ["n2", "u2", "u", "p_c", "p_d", "p_identification"]
 
 
 def _mean(name: str, doc: str) -> property:
-    """A count of the one subsample, or its mean over several; or what follows from the counts."""
-
-    def mean(risk: SubsampleRisk) -> int | float:
-        one = risk.repeats == 1 and name in COUNTS
-        return int(risk.draws[name].iloc[0]) if one else risk._means[name]
-
-    return property(mean, doc=doc)
+    """The property `name`: the mean over the subsamples, or the count of a single subsample, with a docstring."""
+    return property(lambda risk: risk._means[name], doc=doc)
 
 
 @dataclass(frozen=True)
 class SubsampleRisk:
-    """What subsamples say of the risk of a sample.
+    """The result of `subsample_risk`.
 
     Attributes
     ----------
@@ -95,10 +83,11 @@ class SubsampleRisk:
     warnings: tuple[str, ...] = field(default=(), repr=False)
 
     @cached_property
-    def _means(self) -> dict[str, float]:
+    def _means(self) -> dict[str, int | float]:
         means = {name: float(self.draws[name].mean()) for name in COUNTS}
-        found = conditions(means, self.u1 / self.n1, self.fraction, self.p_a)
-        return {**means, **{name: float(value) for name, value in found.items()}}
+        chances = conditions(means, self.u1 / self.n1, self.fraction, self.p_a)
+        counts = {name: int(mean) for name, mean in means.items()} if self.repeats == 1 else means
+        return {**counts, **{name: float(chance) for name, chance in chances.items()}}
 
     n2 = _mean("n2", "Records of the subsample; the mean over several.")
     u2 = _mean("u2", "Records unique in the subsample (*submostra*); the mean over several.")
@@ -142,11 +131,8 @@ def _known(value: float) -> float | None:
     return None if np.isnan(value) else value
 
 
-#: How a subsample is drawn, and how it is told to a reader.
-SCHEMES = {
-    "bernoulli": "each record by a draw of its own",
-    "fixed": "a fixed number of records",
-}
+#: The ways to draw a subsample, in words for a reader.
+SCHEMES = {"bernoulli": "each record by a draw of its own", "fixed": "a fixed number of records"}
 #: Records that a sample must have.
 LEAST_RECORDS = 100
 # A subsample says something with so many unique records, and a relative standard error of p(d) of so much.
@@ -184,7 +170,7 @@ def subsample_risk(
         Each record is drawn or not by itself, as in the study; or so many records are drawn as the fraction comes to,
         rounded. ``fixed`` is not for weights.
     p_a : float, 0-1
-        Chance that what the outsider knows of a person is coded as in the file and without error.
+        Chance that what the intruder knows of a person is coded as in the file and without error.
     seed : int, 0 to below 2 ** 63
     cluster : str, optional
         Column of the clusters that the survey drew: subsamples take whole clusters. It may be a key variable.
@@ -204,8 +190,8 @@ def subsample_risk(
 
     Notes
     -----
-    What the subsample is to the sample, the sample is taken to be to the population. Of the n1 records of the sample
-    u1 are unique in it, of the n2 of the subsample u2 are unique there, and u of these in the sample too:
+    We assume that the sample relates to the population as the subsample relates to the sample. Of the n1 records of the
+    sample u1 are unique in it. Of the n2 of the subsample u2 are unique there, and u of these in the sample too:
 
     p(b) = f; p(c) = (u1 / n1)(u / u2); p(d) = u / u2; p(identification) = p(a) p(b) p(c) p(d).
 
@@ -217,10 +203,10 @@ def subsample_risk(
     where unique persons were drawn with other chances than the rest. The more weights differ, the larger is n2 / n1
     beside p(b): the step from sample to subsample is another than the one that it stands for, as a note then says.
 
-    The subsample repeats the design: units that the survey drew as wholes are drawn as wholes, one of several weights
-    with the mean of its records' chances. Where none is named and a column shows that there are some, ``warnings`` of
-    the result says so. Naming them mends the step, not the guess that uniqueness goes on falling as steeply beyond the
-    sample. Weights and units are ours, not the study's.
+    The subsample repeats the design: units that the survey drew as wholes are drawn as wholes; a unit with several
+    weights has the mean of its records' chances. If no unit is named but a column looks like one, ``warnings`` of the
+    result says so. Naming units corrects the step from sample to subsample, not the assumption that uniqueness falls as
+    steeply beyond the sample. Weights and units are our addition to the study.
 
     References
     ----------
@@ -229,15 +215,15 @@ def subsample_risk(
     Examples
     --------
     >>> frame = pd.DataFrame({'age': [*range(60)] * 2 + [*range(60, 140)]})
-    >>> found = kanon_lab.sample.subsample_risk(frame, 'age', fraction=0.5, repeats=10, seed=1)
-    >>> found.n1, found.u1, round(found.expected['p_d'], 4)
+    >>> risk = kanon_lab.sample.subsample_risk(frame, 'age', fraction=0.5, repeats=10, seed=1)
+    >>> risk.n1, risk.u1, round(risk.expected['p_d'], 4)
     (200, 80, 0.5714)
     """
     spec, design = planned(frame, spec, fraction, repeats, scheme, p_a, seed, cluster, cluster_fraction)
     table = class_table(frame, spec)
     design, uniques = design.completed(frame, table), Uniques(table)
-    found = collected(uniques, design, count_subsamples([uniques], design)[0])
-    return replace(found, warnings=() if design.units else clustering(frame, table))
+    risk = collected(uniques, design, count_subsamples([uniques], design)[0])
+    return replace(risk, warnings=() if design.units else clustering(frame, table))
 
 
 def planned(
@@ -251,51 +237,40 @@ def planned(
     cluster: str | None = None,
     cluster_fraction: float | None = None,
 ) -> tuple[KeySpec, Design]:
-    """The keys, weight, household and policy of the spec; and how to draw, weights and units not yet read."""
+    """The keys, weight, household and policy of the spec; and how to draw, without the weights and units of `frame`."""
     check_frame(frame)
     spec = as_spec(spec)
     scheme = check_choice(scheme, "scheme", SCHEMES)
     if scheme == "fixed" and cluster_fraction is not None:
         raise OptionError("scheme fixed: with a cluster_fraction clusters and records are drawn; leave one of them out")
-    design = Design(
-        len(frame),
-        _checked_fraction(fraction, scheme, spec.weight),
-        scheme,
-        check_whole(repeats, "repeats", 1, MOST_REPEATS),
-        check_seed(seed),
-        cluster=cluster,
-        household=spec.household,
-        cluster_fraction=cluster_fraction,
-    )
-    spec = KeySpec(spec.key_variables, weight=spec.weight, household=spec.household, missing=spec.missing)
-    spec.check(frame)
-    if len(frame) < LEAST_RECORDS:
-        raise DataError(f"has {len(frame)} records; a study by subsamples needs {LEAST_RECORDS} or more")
-    return spec, replace(design, p_a=as_share(p_a, "p_a"))
-
-
-def _checked_fraction(fraction: object, scheme: str, weight: str | None) -> float:
-    """The fraction as a float; NaN where weights stand for it."""
-    if weight is not None:
-        name = shortened(str(weight))
+    if spec.weight is not None:
+        name = shortened(str(spec.weight))
         if fraction is not None:
             raise OptionError(f"fraction: the weights in {name} say with what chance each record is drawn; give one")
         if scheme == "fixed":
             raise OptionError(f"scheme fixed: a fixed number of records is not for weights; leave it or {name} out")
-        return np.nan
-    if fraction is None:
+        fraction = np.nan  # follows from the weights
+    elif fraction is None:
         raise OptionError("fraction: give the sampling fraction of the sample, such as 0.04, or a weight")
-    return as_fraction(fraction)
+    else:
+        fraction = as_fraction(fraction)
+    repeats, seed = check_whole(repeats, "repeats", 1, MOST_REPEATS), check_seed(seed)
+    design = Design(len(frame), fraction, scheme, repeats, seed, cluster=cluster, household=spec.household)
+    spec = KeySpec(spec.key_variables, weight=spec.weight, household=spec.household, missing=spec.missing)
+    spec.check(frame)
+    if len(frame) < LEAST_RECORDS:
+        raise DataError(f"has {len(frame)} records; a study by subsamples needs {LEAST_RECORDS} or more")
+    return spec, replace(design, cluster_fraction=cluster_fraction, p_a=as_share(p_a, "p_a"))
 
 
 def collected(uniques: Uniques, design: Design, counts: np.ndarray) -> SubsampleRisk:
     """The result from the `COUNTS` of each subsample, shape (repeats, counts)."""
-    given = uniques.u1 / design.n1, design.fraction, design.p_a
+    shares = uniques.u1 / design.n1, design.fraction, design.p_a
     draws = pd.DataFrame(counts, columns=list(COUNTS))
     draws.insert(0, "repeat", range(1, design.repeats + 1))
-    draws = draws.assign(**conditions({name: draws[name] for name in draws.columns}, *given))
+    draws = draws.assign(**conditions({name: draws[name] for name in draws.columns}, *shares))
     means = uniques.expected(design)
-    means |= conditions(means, *given)
+    means |= conditions(means, *shares)
     expected = {name: float(means[name]) for name in SPREAD}
     spec, drawn = uniques.spec, "n1 fraction p_a scheme repeats seed cluster household cluster_fraction".split()
     return SubsampleRisk(

@@ -48,7 +48,16 @@ class Units:
 
 def _units_of(frame: pd.DataFrame, design: Design) -> Units | None:
     """The units that the columns name; None where they name none, and each record is drawn by itself."""
-    first, cluster, household = _first(design), design.cluster, design.household
+    first, cluster, household = design.cluster_fraction, design.cluster, design.household
+    if first is not None:
+        if cluster is None:
+            raise OptionError("cluster_fraction: name the column of clusters as well")
+        first = as_fraction(first, whole=True)
+        if first < design.fraction:
+            raise OptionError(
+                f"cluster_fraction must be from the fraction of records ({design.fraction:.4g}) to 1, not {first:.4g}: "
+                "it is the share of clusters that the survey drew"
+            )
     if cluster is not None and cluster == household:
         raise OptionError(f"{shortened(str(cluster))} is cluster and household: give it one of the two roles")
     clusters, households = (_codes(frame, name) for name in (cluster, household))
@@ -61,21 +70,6 @@ def _units_of(frame: pd.DataFrame, design: Design) -> Units | None:
         return None if whole is None else Units(whole)
     units = np.arange(len(frame)) if households is None else households
     return Units(units, clusters[np.unique(units, return_index=True)[1]], first)
-
-
-def _first(design: Design) -> float | None:
-    """The chance of a cluster, where units are drawn in those that are drawn."""
-    if design.cluster_fraction is None:
-        return None
-    if design.cluster is None:
-        raise OptionError("cluster_fraction: name the column of clusters as well")
-    first = as_fraction(design.cluster_fraction, whole=True)
-    if first < design.fraction:
-        raise OptionError(
-            f"cluster_fraction must be from the fraction of records ({design.fraction:.4g}) to 1, not {first:.4g}: "
-            "it is the share of clusters that the survey drew"
-        )
-    return first
 
 
 def _codes(frame: pd.DataFrame, name: str | None) -> np.ndarray | None:
@@ -114,10 +108,10 @@ def _compatible_pairs(codes: np.ndarray) -> pd.DataFrame:
 
 
 def expected_alone(held: pd.DataFrame, units: Units, chance: Any) -> float:
-    """How many records are expected to be unique where each unit comes by a draw of its own.
+    """The expected number of unique records where each unit is drawn independently.
 
-    A record is unique when its unit is drawn, which holds no other that is compatible with it, and no other unit that
-    does is. Units of one cluster come together: none of them without it.
+    A record is unique if its unit is drawn, no other record of the unit is compatible with it, and no other unit with a
+    compatible record is drawn. Units of a cluster are drawn only if their cluster is.
     """
     unit = held["unit"].to_numpy()
     chance = np.broadcast_to(chance, units.number)[unit]
@@ -141,7 +135,7 @@ def _products(values: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.nda
 
 #: What is counted in a subsample: records, records unique in it, and those of them that are unique in the sample too.
 COUNTS = ("n2", "u2", "u")
-#: Samples or subsamples that may be drawn; more would tell no more.
+#: The most samples or subsamples that may be drawn.
 MOST_REPEATS = 100_000
 
 
@@ -159,7 +153,7 @@ class Design:
     household: str | None = None
     cluster_fraction: float | None = None  # Chance of a cluster, where units are drawn in those that are drawn
     units: Units | None = None  # What those columns say; None where records are drawn one by one
-    p_a: float = 1.0  # Chance that what an outsider knows is as in the file, 0-1
+    p_a: float = 1.0  # Chance that what an intruder knows is as in the file, 0-1
 
     def completed(self, frame: pd.DataFrame, table: ClassTable) -> Design:
         """With the weights of the records and their units, if any are named."""
@@ -199,16 +193,12 @@ class Design:
             if self.scheme == "fixed":
                 drawn = rng.choice(self.all_units, self.size, replace=False, shuffle=False)
             else:
-                drawn = np.flatnonzero(self._by_their_draws(rng))
+                is_drawn = rng.random(self.all_units) < self.chance
+                if self.units is not None and self.units.cluster is not None:
+                    clusters = rng.random(int(self.units.cluster.max()) + 1) < self.units.first
+                    is_drawn &= clusters[self.units.cluster]
+                drawn = np.flatnonzero(is_drawn)
             yield drawn if self.units is None else self.units.records(drawn)
-
-    def _by_their_draws(self, rng: np.random.Generator) -> np.ndarray:
-        """Whether each record, or unit, is drawn."""
-        drawn = rng.random(self.all_units) < self.chance
-        if self.units is None or self.units.cluster is None:
-            return drawn
-        clusters = rng.random(int(self.units.cluster.max()) + 1) < self.units.first
-        return drawn & clusters[self.units.cluster]
 
 
 class Uniques:
@@ -226,25 +216,30 @@ class Uniques:
     def count(self, rows: np.ndarray) -> tuple[int, ...]:
         """`COUNTS` of the subsample that has the records in these rows."""
         classes = self._class[rows]
-        here = np.bincount(classes, minlength=self._classes)
-        return len(rows), int(self._alone(here)[classes].sum()), int(self.unique[rows].sum())
-
-    def _alone(self, here: np.ndarray) -> np.ndarray:
-        """Whether a class has one record in the subsample that no other there is compatible with."""
-        if self._codes is None:
-            return here == 1
-        alone, present = here == 1, np.flatnonzero(here)
-        if len(present):
-            alone[present] = compatible_sums(self._codes[present], here[present]) == 1
-        return alone
+        records = np.bincount(classes, minlength=self._classes)
+        # Whether the one record of a class is compatible with no other in the subsample.
+        is_alone = records == 1
+        if self._codes is not None and len(rows):
+            present = np.flatnonzero(records)
+            is_alone[present] = compatible_sums(self._codes[present], records[present]) == 1
+        return len(rows), int(is_alone[classes].sum()), int(self.unique[rows].sum())
 
     def expected(self, design: Design) -> dict[str, float]:
         """The mean of `COUNTS` over all subsamples, in closed form.
 
         A record is unique in a subsample when it is drawn and none of those compatible with it is.
         """
-        if design.units is not None:
-            return self._expected_of_units(design, design.units)
+        if (units := design.units) is not None:
+            held = holders(self._class, units.unit, self._codes)
+            if design.scheme == "fixed":
+                number = held.groupby("class")["unit"].transform("size").to_numpy()
+                alone = ((held["own"] == 1) & (held["all"] == 1)).to_numpy()
+                u2 = float(_alone_of_fixed(number[alone], design.all_units, design.size).sum())
+                chance = np.full(design.n1, design.size / design.all_units)
+            else:
+                u2 = expected_alone(held, units, design.chance)
+                chance = np.broadcast_to(units.first * design.chance, units.number)[units.unit]
+            return {"n2": float(chance.sum()), "u2": u2, "u": float(chance @ self.unique)}
         if design.weights is not None:
             chance = design.chance
             parts = chance, chance * self._others_left_out(chance), chance * self.unique
@@ -258,18 +253,6 @@ class Uniques:
             f = design.fraction
             n2, alone = f * design.n1, f * (1 - f) ** (f_k - 1.0)
         return {"n2": float(n2), "u2": float(records[f_k] @ alone), "u": n2 / design.n1 * self.u1}
-
-    def _expected_of_units(self, design: Design, units: Units) -> dict[str, float]:
-        held = holders(self._class, units.unit, self._codes)
-        if design.scheme == "fixed":
-            number = held.groupby("class")["unit"].transform("size").to_numpy()
-            alone = ((held["own"] == 1) & (held["all"] == 1)).to_numpy()
-            u2 = float(_alone_of_fixed(number[alone], design.all_units, design.size).sum())
-            chance = np.full(design.n1, design.size / design.all_units)
-        else:
-            u2 = expected_alone(held, units, design.chance)
-            chance = np.broadcast_to(units.first * design.chance, units.number)[units.unit]
-        return {"n2": float(chance.sum()), "u2": u2, "u": float(chance @ self.unique)}
 
     def _others_left_out(self, chance: np.ndarray) -> np.ndarray:
         """For each record the chance that none of the others compatible with it is drawn."""
@@ -289,14 +272,14 @@ def count_subsamples(uniques: Sequence[Uniques], design: Design) -> np.ndarray:
     counts = np.empty((len(uniques), design.repeats, len(COUNTS)), dtype=np.int64)
     with tqdm(total=design.repeats, desc="subsamples", disable=None, delay=2, leave=False) as bar:
         for repeat, rows in enumerate(design.subsamples()):
-            for number, each in enumerate(uniques):
-                counts[number, repeat] = each.count(rows)
+            for key, of_key in enumerate(uniques):
+                counts[key, repeat] = of_key.count(rows)
             bar.update()
     return counts
 
 
 def _alone_of_fixed(f_k: np.ndarray, n1: int, size: int) -> np.ndarray:
-    """Chance that of f_k records a given one, and it alone, is among `size` drawn from n1 without replacement."""
+    """Chance that of f_k records a certain one, and no other, is among `size` drawn from n1 without replacement."""
     from scipy.stats import hypergeom
 
     # That just one of the f_k is drawn, shared among them.
@@ -304,45 +287,42 @@ def _alone_of_fixed(f_k: np.ndarray, n1: int, size: int) -> np.ndarray:
 
 
 # Words that a name has where it is that of a sampling unit, or of a household.
-_CLUSTER = "cluster[a-z]*|clu|conglomerad[a-z]*|psu|ssu|upm|usm|varunit|segment[a-z]*"
-_HOUSEHOLD = "hog|hogar[a-z]*|household[a-z]*|hh|hhid|llar[a-z]*|viv|vivienda[a-z]*|dwelling[a-z]*"
+_ROLES = {
+    "cluster": "cluster[a-z]*|clu|conglomerad[a-z]*|psu|ssu|upm|usm|varunit|segment[a-z]*",
+    "household": "hog|hogar[a-z]*|household[a-z]*|hh|hhid|llar[a-z]*|viv|vivienda[a-z]*|dwelling[a-z]*",
+}
 # A unit is one of so many at least, holds so many records on average, and no more than this share of all.
 _LEAST_UNITS, _LEAST_MEAN, _MOST_SHARE = 20, 1.1, 0.05
 # Two records of one unit share all keys so many times as often as any two, and so many pairs do.
 _LEAST_RATIO, _LEAST_PAIRS = 2, 10
-# Without a name that tells it: records of a unit stand together, and a unit holds so many.
+# Where the name does not say it: records of a unit are adjacent, and a unit holds so many.
 _LEAST_MEAN_UNNAMED = 2
 
 
 def clustering(frame: pd.DataFrame, table: ClassTable) -> tuple[str, ...]:
     """One line on the column that shows most clearly that records came in units; none if no column does.
 
-    A column is looked at where its name says that it is a cluster, sampling unit, household or dwelling, or where it is
-    no key or weight, holds whole numbers or text and stands in the file unit by unit. It counts where two records of a
-    unit share all (other) keys at least twice as often as any two records of the file. This is ours.
+    Candidates are columns whose name says cluster, sampling unit, household or dwelling; and columns of whole numbers
+    or text, neither key nor weight, with the records of each unit next to each other. A candidate counts if two records
+    of a unit share all (other) keys at least twice as often as any two records of the file. This rule is our own.
     """
-    found = []
+    signs = []
     for name in dict.fromkeys(frame.columns):
-        role = _role(name)
-        key_alone = role is None and name in table.spec.key_variables
-        if key_alone or name == table.spec.weight or list(frame.columns).count(name) > 1:
+        plain = unicodedata.normalize("NFKD", str(name)).encode("ascii", "ignore").decode().lower()
+        words = re.split(r"[^a-z0-9]+", plain)
+        roles = [role for role, pattern in _ROLES.items() if any(re.fullmatch(pattern, word) for word in words)]
+        is_key = not roles and name in table.spec.key_variables
+        if is_key or name == table.spec.weight or list(frame.columns).count(name) > 1:
             continue
-        if (seen := _seen(frame, name, role, table)) is not None:
-            found.append(seen)
-    return (max(found)[-1],) if found else ()
+        sign = _sign_of_units(frame, name, roles[0] if roles else None, table)
+        signs += [] if sign is None else [sign]
+    return (max(signs)[-1],) if signs else ()
 
 
-def _role(name: object) -> str | None:
-    plain = unicodedata.normalize("NFKD", str(name)).encode("ascii", "ignore").decode().lower()
-    words = re.split(r"[^a-z0-9]+", plain)
-    for role, pattern in (("cluster", _CLUSTER), ("household", _HOUSEHOLD)):
-        if any(re.fullmatch(pattern, word) for word in words):
-            return role
-    return None
-
-
-def _seen(frame: pd.DataFrame, name: str, role: str | None, table: ClassTable) -> tuple[float, bool, str] | None:
-    """The mean number of records of a unit, whether its name tells it, and the line; None where nothing is to say."""
+def _sign_of_units(
+    frame: pd.DataFrame, name: str, role: str | None, table: ClassTable
+) -> tuple[float, bool, str] | None:
+    """The mean number of records of a unit, whether its name says the role, and the line; None where there is none."""
     column = frame[name]
     text = isinstance(column.dtype, pd.CategoricalDtype) or pd.api.types.is_string_dtype(column)
     if role is None and not (text or pd.api.types.is_integer_dtype(column)):
@@ -357,7 +337,12 @@ def _seen(frame: pd.DataFrame, name: str, role: str | None, table: ClassTable) -
     mean, runs = records.mean(), 1 + int((unit[1:] != unit[:-1]).sum())
     if mean < _LEAST_MEAN or (role is None and (mean < _LEAST_MEAN_UNNAMED or runs > len(records))):
         return None
-    ratio = _alike(unit, _classes(frame, name, table))
+    keys, class_ = [key for key in table.spec.key_variables if key != name], table.class_of_record
+    if not keys:
+        class_ = np.zeros(len(frame), dtype=int)
+    elif len(keys) < len(table.spec.key_variables):
+        class_ = class_table(frame, KeySpec(keys, missing="category")).class_of_record
+    ratio = _alike(unit, class_)
     if ratio < _LEAST_RATIO:
         return None
     option, name = role or "cluster", shortened(str(name))
@@ -370,18 +355,8 @@ def _seen(frame: pd.DataFrame, name: str, role: str | None, table: ClassTable) -
     return mean, role is not None, line
 
 
-def _classes(frame: pd.DataFrame, name: str, table: ClassTable) -> np.ndarray:
-    """The class of each record by the keys but this one."""
-    keys = [key for key in table.spec.key_variables if key != name]
-    if len(keys) == len(table.spec.key_variables):
-        return table.class_of_record
-    if not keys:
-        return np.zeros(len(frame), dtype=int)
-    return class_table(frame, KeySpec(keys, missing="category")).class_of_record
-
-
 def _alike(unit: np.ndarray, class_: np.ndarray) -> float:
-    """How many times as often two records of a unit share a class as any two do; 0 where too few pairs tell."""
+    """How many times as often two records of a unit share a class as any two do; 0 where there are too few pairs."""
     known = unit >= 0
     unit, class_ = unit[known], class_[known]
     cells = np.unique(unit * (int(class_.max()) + 1) + class_, return_counts=True)[1]

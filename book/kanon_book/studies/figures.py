@@ -18,7 +18,6 @@ from collections.abc import Iterable, Mapping
 from fnmatch import translate
 from functools import lru_cache
 from importlib import resources
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -103,17 +102,14 @@ def published_figures(source: str) -> pd.DataFrame:
     return figures.assign(published=list(map(parse_printed, figures["printed"], figures["unit"])))
 
 
-class Told(NamedTuple):
-    """What is computed for a figure (True or False: whether it holds), columns of `judged` instead, and facts."""
+class Answer:
+    """What is computed for a figure: its value, or True or False for a statement that holds or does not.
 
-    value: object
-    columns: Mapping[str, object]
-    facts: Mapping[str, object]
+    `columns` replace those that `judged` takes from ``evidence.csv``; `facts` fill the gaps of the reason there.
+    """
 
-
-def told(value: object = None, columns: Mapping[str, object] | None = None, /, **facts: object) -> Told:
-    """What is computed for a figure; `facts` fill the gaps of its reason, `columns` replace what the table says."""
-    return Told(value, columns or {}, facts)
+    def __init__(self, value: object = None, columns: Mapping[str, object] | None = None, /, **facts: object) -> None:
+        self.value, self.columns, self.facts = value, columns or {}, facts
 
 
 def judged(figures: pd.DataFrame, computed: Iterable[object]) -> pd.DataFrame:
@@ -164,7 +160,8 @@ def _published(source: str) -> pd.Series:
 def _judged(figure_id: str, result: object) -> dict[str, object]:
     """The columns of one figure that have something to say."""
     evidence = _table("evidence.csv").row(figure_id)
-    value, columns, facts = result if isinstance(result, Told) else told(result)
+    answer = result if isinstance(result, Answer) else Answer(result)
+    value = answer.value
     if value is None and evidence["same"]:
         value = _published(figure_id.partition("/")[0])[evidence["same"]]
     elif value is None:
@@ -172,9 +169,9 @@ def _judged(figure_id: str, result: object) -> dict[str, object]:
     elif isinstance(value, (bool, np.bool_)):
         value = evidence["words"] if value else evidence["otherwise"]
     row = {name: evidence[name] for name in ("kind", "verdict") if evidence[name]}
-    if "reason" not in columns:
-        row["reason"] = evidence["reason"].format(**facts)
-    return {"computed": value, **row, **columns}
+    if "reason" not in answer.columns:
+        row["reason"] = evidence["reason"].format(**answer.facts)
+    return {"computed": value, **row, **answer.columns}
 
 
 def _differs(value: str | float, printed: str, unit: str) -> bool:

@@ -23,24 +23,9 @@ from math import floor
 import numpy as np
 import pandas as pd
 
-from kanon_book.studies import aepd
-from kanon_book.studies.figures import judged_by_place, told
-from kanon_book.studies.garin import (
-    AGES,
-    DECIMALS,
-    GEOGRAPHIES,
-    TABLE,
-    age_codes,
-    cut_probabilities,
-    data_dictionary,
-    fraction_range,
-    fractions,
-    most_explained,
-    number,
-    scenarios,
-    steps,
-    taula,
-)
+from kanon_book.studies import aepd, garin
+from kanon_book.studies.figures import Answer, judged_by_place
+from kanon_book.studies.garin import number, scenarios, taula
 from kanon_lab.digits import percent
 
 _95_PER_CENT = 1.96
@@ -66,23 +51,15 @@ _NAMES = {
 
 def recompute(figures: pd.DataFrame) -> pd.DataFrame:
     """Every figure of the study (rows of `published_figures`) from what it prints itself, as `judged`."""
-    cells = taula().assign(p=cut_probabilities()).astype(object).unstack("age")
+    cells = taula().assign(p=garin.cut_probabilities()).astype(object).unstack("age")
     cells.columns = [f"{age}, {name}" for name, age in cells]
-    return judged_by_place(figures, {TABLE: cells.to_dict()}, claims() | _lists())
+    return judged_by_place(figures, {garin.TABLE: cells.to_dict()}, claims() | _lists())
 
 
 def claims() -> dict[str, object]:
     """What is computed for the claims of the text, by the last part of their figure_id."""
-    return {
-        **_concept_claims(),
-        **_size_claims(),
-        **_fraction_claims(),
-        **_place_claims(),
-        **_age_claims(),
-        **_result_claims(),
-        **_influence_claims(),
-        **_counted_claims(),
-    }
+    sample = _concept_claims() | _size_claims() | _fraction_claims() | _place_claims() | _age_claims()
+    return sample | _result_claims() | _influence_claims() | _counted_claims()
 
 
 def _concept_claims() -> dict[str, object]:
@@ -91,9 +68,9 @@ def _concept_claims() -> dict[str, object]:
     alike, several = checked["homogeneous"] - checked["alone"], checked["classes"] - checked["alone"]
     without_d = 1 / scenarios()["p_d"]
     return {
-        "disclosure": told(None, alike=alike, several=several),
+        "disclosure": Answer(None, alike=alike, several=several),
         "p-a-worst": number("p-a") < 1,
-        "overestimates": told(None, least=without_d.min(), most=without_d.max()),
+        "overestimates": Answer(None, least=without_d.min(), most=without_d.max()),
     }
 
 
@@ -111,85 +88,87 @@ def _size_claims() -> dict[str, object]:
     printed = scenarios().set_index(["geography", "age"])["printed"]
     ceiling = number("ceiling") / 100
     return {
-        "ceiling": told(resulting <= ceiling, resulting=percent(resulting), theoretical=percent(theoretical)),
-        "n2": told(n2, **sizes, theoretical=theoretical),
-        "acceptable": told(None, least=percent(relative.min()), most=percent(relative.max())),
-        "fraction-4-1": told(resulting, {"verdict": verdict}, n1=n1, below=-z, expected=expected),
+        "ceiling": Answer(resulting <= ceiling, resulting=percent(resulting), theoretical=percent(theoretical)),
+        "n2": Answer(n2, **sizes, theoretical=theoretical),
+        "acceptable": Answer(None, least=percent(relative.min()), most=percent(relative.max())),
+        "fraction-4-1": Answer(resulting, {"verdict": verdict}, n1=n1, below=-z, expected=expected),
         "population": _CENSUS_1991,
         "about-4": 100 * resulting,
         "resulting": resulting,
-        "error": told(
+        "error": Answer(
             100 * _95_PER_CENT * np.sqrt(0.25 / n1),
             millions=(_95_PER_CENT / 2 / (number("error") / 100)) ** 2 / 1000000.0,
         ),
-        "eliminate": told(None, risk=printed[_RECOMMENDED]),
+        "eliminate": Answer(None, risk=printed[_RECOMMENDED]),
     }
 
 
 def _fraction_claims() -> dict[str, object]:
     """Claims about the fraction behind Taula 1."""
-    low, high = fraction_range()
-    low_4, high_4 = fraction_range(decimals=DECIMALS)
-    n1, explained = number("n1-5"), fractions()
+    low, high = garin.fraction_range()
+    low_4, high_4 = garin.fraction_range(decimals=garin.DECIMALS)
+    n1, explained = number("n1-5"), garin.fractions()
     verdict = "approximate" if low_4 <= number("fraction-4-5") < high_4 else "published-error"
     sizes = {"low_4": low_4 * n1, "high_4": high_4 * n1, "low": low * n1, "high": high * n1}
     return {
-        "p-b": told(
+        "p-b": Answer(
             None,
             **explained.loc[0, ["rounded", "cut"]],
             low=low,
             high=high,
-            most_explained=most_explained(last_digit="rounded"),
+            most_explained=garin.most_explained(last_digit="rounded"),
         ),
-        "fraction-4-5": told(
+        "fraction-4-5": Answer(
             (low_4 + high_4) / 2,
             {"verdict": verdict, "tolerance": (high_4 - low_4) / 2},
-            decimals=DECIMALS,
+            decimals=garin.DECIMALS,
             low=low_4,
             high=high_4,
             explained=explained.loc[3, "cut"],
             own=n1 / number("population"),
         ),
-        "subsample-size": told(None, decimals=DECIMALS, **sizes),
+        "subsample-size": Answer(None, decimals=garin.DECIMALS, **sizes),
     }
 
 
 def _place_claims() -> dict[str, object]:
     """Claims about geography, in sections 4.3 to 5."""
     smallest, threshold, fraction = (number(name) for name in ("smallest-4-3", "threshold", "resulting"))
-    categories = data_dictionary().set_index("variable")["categories"]
+    categories = garin.data_dictionary().set_index("variable")["categories"]
     residence, birth, work = categories[["REG_R", "REG_N", "REG_T"]]
     comarca = "4.000" if number("comarca") >= _SMALLEST_COMARCA else f"{_SMALLEST_COMARCA}"
     return {
-        "comarca": told(comarca, persons=_SMALLEST_COMARCA),
-        "threshold": told(None, records=threshold * fraction),
-        "above-threshold": told(smallest > threshold, times=smallest / threshold, records=smallest * fraction),
-        "comarca-level": told(threshold > _SMALLEST_COMARCA, threshold=threshold, persons=_SMALLEST_COMARCA),
-        "most-detailed": told(residence > birth, residence=residence, birth=birth, work=work),
+        "comarca": Answer(comarca, persons=_SMALLEST_COMARCA),
+        "threshold": Answer(None, records=threshold * fraction),
+        "above-threshold": Answer(smallest > threshold, times=smallest / threshold, records=smallest * fraction),
+        "comarca-level": Answer(threshold > _SMALLEST_COMARCA, threshold=threshold, persons=_SMALLEST_COMARCA),
+        "most-detailed": Answer(residence > birth, residence=residence, birth=birth, work=work),
         "summary-levels": _WORDS[taula().index.unique("geography").size],
     }
 
 
 def _age_claims() -> dict[str, object]:
     """Claims about the categories of age, in section 4.4."""
-    codes = age_codes().set_index("age")
+    codes = garin.age_codes().set_index("age")
     five, ten = codes.loc["5 years"], codes.loc["10 years"]
     return {
-        "age-5": told(float(five["needed_from_5"]), nameless=five["nameless"], needed=five["needed"]),
+        "age-5": Answer(float(five["needed_from_5"]), nameless=five["nameless"], needed=five["needed"]),
         "age-5-top": float(five["named"] * five["width"]),
-        "age-10": told(float(ten["needed_from_5"]), nameless=ten["nameless"]),
+        "age-10": Answer(float(ten["needed_from_5"]), nameless=ten["nameless"]),
         "age-10-top": float(ten["named"] * ten["width"]),
-        "summary-table": len(taula()) == len(GEOGRAPHIES) * len(AGES),
+        "summary-table": len(taula()) == len(garin.GEOGRAPHIES) * len(garin.AGES),
         "summary-ages": f"{_WORDS[taula().index.unique('age').size]} different strata",
     }
 
 
 def _result_claims() -> dict[str, object]:
     """Claims of section 4.5.1 about the results, and of section 2.5.2, which foretells one."""
-    by_scenario, grown = scenarios().set_index(["geography", "age"]), steps()
+    by_scenario, grown = scenarios().set_index(["geography", "age"]), garin.steps()
     risks, chosen = by_scenario["p_identification"], by_scenario.loc[_RECOMMENDED]
     times = chosen["p_d"] / number("p-d-elsewhere")
-    first_age = [_sure_growth(by_scenario.xs(AGES[0], level="age"), *pair) for pair in pairwise(GEOGRAPHIES)]
+    first_age = [
+        _sure_growth(by_scenario.xs(garin.AGES[0], level="age"), *pair) for pair in pairwise(garin.GEOGRAPHIES)
+    ]
     rank = int((risks > chosen["p_identification"]).sum()) + 1
     less = (grown["second"] < grown["first"]).any() or (grown["second_points"] < grown["first_points"]).any()
     second_step = {}
@@ -198,19 +177,19 @@ def _result_claims() -> dict[str, object]:
         second_step[name] = ", ".join(f"{value:.2f}" for value in grown[name])
         second_step |= {f"{name}_least": per_area.min(), f"{name}_most": per_area.max()}
     return {
-        "highest": (risks.unstack("age").idxmax(axis=1) == AGES[0]).all(),
-        "first-step": told(
+        "highest": (risks.unstack("age").idxmax(axis=1) == garin.AGES[0]).all(),
+        "first-step": Answer(
             min(first_age) > _95_PER_CENT,
             **grown.loc[0, ["first", "second"]],
             first_sd=first_age[0],
             second_sd=first_age[1],
         ),
-        "second-step": told(bool(less), **second_step),
-        "not-cancelled": told(risks.min() > 0, least=percent(risks.min())),
-        "interplay": told(None, places=len(GEOGRAPHIES), ages=len(AGES)),
-        "p-d-high": told(times > _MUCH, p_d=chosen["p_d"], times=times),
-        "p-d-0001": told(times > _MUCH, p_d=chosen["p_d"], times=times),
-        "recommended": told(None, rank=rank, **chosen[["printed", "identifications"]]),
+        "second-step": Answer(bool(less), **second_step),
+        "not-cancelled": Answer(risks.min() > 0, least=percent(risks.min())),
+        "interplay": Answer(None, places=len(garin.GEOGRAPHIES), ages=len(garin.AGES)),
+        "p-d-high": Answer(times > _MUCH, p_d=chosen["p_d"], times=times),
+        "p-d-0001": Answer(times > _MUCH, p_d=chosen["p_d"], times=times),
+        "recommended": Answer(None, rank=rank, **chosen[["printed", "identifications"]]),
     }
 
 
@@ -223,13 +202,13 @@ def _sure_growth(grid: pd.DataFrame, before: str, after: str) -> float:
 def _influence_claims() -> dict[str, object]:
     """Whether p depends on age and on place, the other held."""
     grid = scenarios().set_index(["geography", "age"])
-    spans = [(grid.xs(age, level="age"), GEOGRAPHIES[0], GEOGRAPHIES[-1]) for age in AGES]
-    spans += [(grid.xs(place, level="geography"), AGES[-1], AGES[0]) for place in GEOGRAPHIES]
+    spans = [(grid.xs(age, level="age"), garin.GEOGRAPHIES[0], garin.GEOGRAPHIES[-1]) for age in garin.AGES]
+    spans += [(grid.xs(place, level="geography"), garin.AGES[-1], garin.AGES[0]) for place in garin.GEOGRAPHIES]
     times = [rows.at[after, "p_identification"] / rows.at[before, "p_identification"] for rows, before, after in spans]
     sure = min(_sure_growth(*span) for span in spans)
-    place, age = times[: len(AGES)], times[len(AGES) :]
+    place, age = times[: len(garin.AGES)], times[len(garin.AGES) :]
     grown = {"place_least": min(place), "place_most": max(place), "age_least": min(age), "age_most": max(age)}
-    return {"summary-influential": told(sure > _95_PER_CENT, **grown, sd=floor(sure))}
+    return {"summary-influential": Answer(sure > _95_PER_CENT, **grown, sd=floor(sure))}
 
 
 def _counted_claims() -> dict[str, object]:
@@ -246,7 +225,7 @@ def _counted_claims() -> dict[str, object]:
 
 def _lists() -> dict[str, object]:
     """Sections 4.4 and 5: codes and categories that are listed, numbers of questions, places of digits."""
-    dictionary = data_dictionary().set_index("variable")
+    dictionary = garin.data_dictionary().set_index("variable")
     categories, codes = dictionary["categories"].astype(float), dictionary["codes"]
     infra = dictionary.index.str.startswith("INFRA")
     # INFRA: the digits that each item takes follow from its codes, and from them its place in the string.
@@ -255,8 +234,8 @@ def _lists() -> dict[str, object]:
     questions = {name: float(name.split("_")[1]) for name in dictionary.index if name.startswith("PREG_")}
     return {
         **{f"{_name(variable)}/categories": n for variable, n in categories[~infra].dropna().items()},
-        "preg-7/categories": float(age_codes().set_index("age").at["5 years", "needed_from_5"]),
-        "residence/level-2": told(float(len(_PROVINCES)), provinces=", ".join(_PROVINCES)),
+        "preg-7/categories": float(garin.age_codes().set_index("age").at["5 years", "needed_from_5"]),
+        "residence/level-2": Answer(float(len(_PROVINCES)), provinces=", ".join(_PROVINCES)),
         "residence/level-3": categories["REG_R"],
         "birthplace/regions": categories["REG_R"],
         **{f"age/level-{i}-width": float(age.split()[0]) for i, age in enumerate(taula().index.unique("age"), start=1)},
@@ -265,7 +244,7 @@ def _lists() -> dict[str, object]:
         # Variables have their names from the numbers of the census's questions.
         **{f"{_name(variable)}/question": number for variable, number in questions.items()},
         **{f"{name}/question": questions[variable] for name, variable in _NAMES.items() if variable in questions},
-        **{f"{_name(item)}/position": told(f"{at}-{last}", items=len(digits)) for item, at, last in positions},
+        **{f"{_name(item)}/position": Answer(f"{at}-{last}", items=len(digits)) for item, at, last in positions},
     }
 
 

@@ -26,28 +26,9 @@ from math import comb
 import numpy as np
 import pandas as pd
 
-from kanon_book.studies.figures import Told, judged, printed_step, told
-from kanon_book.studies.gil_bellosta import (
-    BENALMADENA,
-    COLUMNS,
-    CUADROS,
-    HALF_WIDTH_STEP,
-    PLACES,
-    always_zero,
-    assumptions,
-    compare_half_widths,
-    confidence_level,
-    crossing,
-    municipalities,
-    national_cells,
-    oldest,
-    population,
-    printed_range,
-    real_place,
-    real_places,
-    share_alone,
-    totals,
-)
+from kanon_book.studies import gil_bellosta as study
+from kanon_book.studies.figures import Answer, judged, printed_step
+from kanon_book.studies.gil_bellosta import BENALMADENA, COLUMNS, CUADROS, PLACES
 from kanon_lab.data.counts import load_counts
 from kanon_lab.digits import percent
 from kanon_lab.population import PERIODS, anonymity, persons_by_k
@@ -76,7 +57,7 @@ _ONE_NUMBER = (
 _PICKED = "Which of the two rules is taken is told by the printed cell: no rule that we know gives the whole column"
 
 
-class _Given:
+class _Inputs:
     """What the figures are recomputed from: a counts frame, and what is printed, by table, column and row.
 
     The counts are `embedded` where they were fitted to these very tables, and else of anybody. Where they are the
@@ -92,9 +73,9 @@ class _Given:
         self.is_nation = counts["place"].nunique() >= _NATION
         if self.is_nation:
             nation = anonymity(counts, dates=PERIODS, ranges=CUADRO_1_RANGES)
-            self.widths = compare_half_widths(nation)
+            self.widths = study.compare_half_widths(nation)
             self.alone = nation[(nation["k_from"] == 1) & (nation["k_to"] == 1)].set_index("dates")
-            nation["row"] = [printed_range(a, b) for a, b in zip(nation["k_from"], nation["k_to"], strict=True)]
+            nation["row"] = [study.printed_range(a, b) for a, b in zip(nation["k_from"], nation["k_to"], strict=True)]
             self.nation = nation.set_index(["dates", "row"])
 
 
@@ -105,7 +86,7 @@ def recompute(figures: pd.DataFrame, *, counts: pd.DataFrame | None = None) -> p
     are at hand. With a column ``kind`` they are an embedded population, which was fitted to these very tables: then
     figures are set against facts of INE where there are any, and marked as fitted where there are none.
     """
-    inputs = _Given(load_counts("spain-2010") if counts is None else counts, figures)
+    inputs = _Inputs(load_counts("spain-2010") if counts is None else counts, figures)
     computed: dict[str, object] = {}
     for table, rows in figures.groupby("table", sort=False):
         if table in CUADROS:
@@ -133,57 +114,59 @@ def printed_totals(figures: pd.DataFrame) -> list[tuple[str, str, float, float]]
     return results
 
 
-def _not_recomputed(why: str) -> Told:
-    return told(np.nan, {"kind": "recomputed", "verdict": "", "reason": f"not recomputed: {why}"})
+def _not_recomputed(why: str) -> Answer:
+    return Answer(np.nan, {"kind": "recomputed", "verdict": "", "reason": f"not recomputed: {why}"})
 
 
-def _cuadro_1(inputs: _Given) -> Callable[[str, str], Told]:
+def _cuadro_1(inputs: _Inputs) -> Callable[[str, str], Answer]:
     """What gives a figure of Cuadro 1 by its column and row.
 
     Where the nation was fitted to the percentages these are marked so, and the counts are computed from the printed
     percentages and INE's population.
     """
     # Ten thousand persons of INE's 47 million; the percentage is printed to .01, the count to 1.
-    scale = population() / _PERSONS / 100
+    scale = study.population() / _PERSONS / 100
 
-    def figure(column: str, row: str) -> Told:
+    def figure(column: str, row: str) -> Answer:
         dates, what = column.split(" ")
         here, width = inputs.nation.loc[(dates, row)], inputs.widths.loc[(dates, row)]
         # The study's is the median of simulations: its interval tells how far that may lie off.
-        noise = width["printed"] + HALF_WIDTH_STEP
+        noise = width["printed"] + study.HALF_WIDTH_STEP
         if what == "±":
-            return told(width["computed"], {"noise": width["noise"] + HALF_WIDTH_STEP / 2, "printing": "cut"})
+            return Answer(width["computed"], {"noise": width["noise"] + study.HALF_WIDTH_STEP / 2, "printing": "cut"})
         if what == "%":
             noise_share = 100 * noise * _PERSONS / here["population"] + printed_step("0.01") / 2
-            return told(100 * here["share"], inputs.fitted or {"noise": noise_share})
+            return Answer(100 * here["share"], inputs.fitted or {"noise": noise_share})
         if inputs.embedded:
             columns = {"tolerance": 0.005 * scale + 0.5, "reason": _ONE_NUMBER}
-            return told(inputs.published["Cuadro 1", f"{dates} %", row] * scale, columns)
-        return told(here["persons"] / _PERSONS, {"noise": noise + 0.5})
+            return Answer(inputs.published["Cuadro 1", f"{dates} %", row] * scale, columns)
+        return Answer(here["persons"] / _PERSONS, {"noise": noise + 0.5})
 
     return figure
 
 
-def _cuadro(inputs: _Given, rows: pd.DataFrame, dates: str) -> Iterator[Told]:
+def _cuadro(inputs: _Inputs, rows: pd.DataFrame, dates: str) -> Iterator[Answer]:
     """The figures of one of Cuadros 2 to 4, row by row."""
     table = _persons_by_range(inputs, dates)
     for place, cells in rows.groupby("row", sort=False):
         if PLACES[place] in table.index:
             printed = cells.set_index("column")["published"]
             fitted = inputs.embedded and place != _REAL
-            yield from _row_of_cuadro(printed, table.loc[PLACES[place]], int(totals()[PLACES[place]]), dates, fitted)
+            yield from _row_of_cuadro(
+                printed, table.loc[PLACES[place]], int(study.totals()[PLACES[place]]), dates, fitted
+            )
         else:
             yield from [_not_recomputed(f"the population has no cells for {place}")] * len(cells)
 
 
-def _persons_by_range(inputs: _Given, dates: str) -> pd.DataFrame:
+def _persons_by_range(inputs: _Inputs, dates: str) -> pd.DataFrame:
     """Ranges (columns as printed, ``total`` and ``expected``, unrounded persons of the open range) by place."""
     here = inputs.counts[inputs.counts["place"].isin(PLACES.values())]
     if not len(here):
         return pd.DataFrame()
     if inputs.embedded:
         cells = pd.MultiIndex.from_frame(here[["sex", "age_group"]])
-        real = real_place(BENALMADENA).reindex(cells).to_numpy()
+        real = study.real_place(BENALMADENA).reindex(cells).to_numpy()
         here = here.assign(persons=np.where(here["place"] == BENALMADENA, real, here["persons"]).astype(np.int64))
     result = anonymity(here, dates=[dates], ranges=CUADRO_2_RANGES, by="municipality", round_each_k=True, spread=False)
     table = result.pivot(index="place", columns="k_from", values="persons").set_axis(list(COLUMNS), axis=1)
@@ -191,11 +174,11 @@ def _persons_by_range(inputs: _Given, dates: str) -> pd.DataFrame:
     plain = anonymity(here, dates=[dates], ranges=[COLUMNS[_OPEN]], by="municipality", spread=False)
     table["expected"] = plain.set_index("place")["persons"]
     if inputs.embedded:
-        table["total"] = totals().reindex(table.index)
+        table["total"] = study.totals().reindex(table.index)
     return table
 
 
-def _row_of_cuadro(printed: pd.Series, ours: pd.Series, total: int, dates: str, fitted: bool) -> Iterator[Told]:
+def _row_of_cuadro(printed: pd.Series, ours: pd.Series, total: int, dates: str, fitted: bool) -> Iterator[Answer]:
     """The figures of a printed row; where our cells were `fitted` to it, INE's total is set against what it can be."""
     bounded = printed.drop([_OPEN, "total"])
     for column, value in printed.items():
@@ -204,13 +187,13 @@ def _row_of_cuadro(printed: pd.Series, ours: pd.Series, total: int, dates: str, 
             columns = {"tolerance": _TOLERANCE, "kind": "fitted"}
         if fitted and column == _OPEN:
             computed = max(total - bounded.sum(), 0)
-        if fitted and value == 0 and column in COLUMNS and always_zero(total, PERIODS[dates], COLUMNS[column]):
+        if fitted and value == 0 and column in COLUMNS and study.always_zero(total, PERIODS[dates], COLUMNS[column]):
             computed, columns = 0.0, {"reason": f"no ages of {total:,} inhabitants give another figure"}
         if column == _OPEN:
             left = printed["total"] - bounded.sum()
             by_expectation = {"kind": "fitted" if fitted else "recomputed"}
             computed, columns = _open_range(computed, value, left, ours["expected"], columns, by_expectation)
-        yield told(computed, columns)
+        yield Answer(computed, columns)
 
 
 def _open_range(
@@ -235,20 +218,16 @@ def _open_range(
     return rest, columns
 
 
-def claims(inputs: _Given) -> dict[str, object]:
+def claims(inputs: _Inputs) -> dict[str, object]:
     """What is computed for the claims of the text, by the last part of their figure_id."""
     widest = (inputs.nation["half_width"] / inputs.nation["persons"]).max()
     return {
-        **_shares(inputs),
         "over-100000": _threshold(inputs, 0.2, 100_000),
         "under-10000": _threshold(inputs, 0.8, 10_000),
-        **_cited(inputs),
-        **_population(inputs),
-        **_data(inputs),
-        **_simplifications(inputs),
-        **_formulas(),
-        "confidence": 100 * confidence_level(inputs.widths),
-        "narrow": told(widest < 0.01, widest=percent(widest)),
+        "confidence": 100 * study.confidence_level(inputs.widths),
+        "narrow": Answer(widest < 0.01, widest=percent(widest)),
+        **(_shares(inputs) | _cited(inputs) | _population(inputs) | _ages(inputs)),
+        **(_simplifications(inputs) | _formulas()),
     }
 
 
@@ -257,31 +236,31 @@ def _bound(holds: bool) -> dict[str, object]:
     return {"holds": holds, "verdict": "exact"} if holds else {"holds": holds}
 
 
-def _shares(inputs: _Given) -> dict[str, Told]:
+def _shares(inputs: _Inputs) -> dict[str, Answer]:
     """Shares alone: those of Cuadro 1 again, and what is said of them."""
     alone, embedded = inputs.alone, inputs.embedded
     share, million = 100 * alone["share"], alone["persons"]["day"] / 1e6
     if embedded:
-        million = inputs.published["Cuadro 1", "day %", "1"] / 100 * population() / 1e6
+        million = inputs.published["Cuadro 1", "day %", "1"] / 100 * study.population() / 1e6
     # Almost a round number: below it, and no farther than it rounds.
     almost = bool(round(20.0) - 0.5 <= million < 20.0)
     outcome = ("holds" if almost else "fails") + ": the printed percentage of INE's population" * embedded
     half = bool((1 / 3 + 1 / 2) / 2 < share["day"] / 100 < 1 / 2)
     verdict = {"verdict": "" if not half else "approximate" if embedded else "exact"}
     return {
-        **{f"{dates}-share": told(share[dates], inputs.fitted) for dates in PERIODS},
-        "identifiable-share": told(share["day"], inputs.fitted),
-        "day-half-width": told(100 * alone["half_width"]["day"] / alone["population"]["day"]),
-        "almost-twenty-million": told(million, _bound(almost), outcome=outcome),
-        "almost-half": told(half, {"kind": "fitted" if embedded else "recomputed"} | verdict, share=share["day"]),
+        **{f"{dates}-share": Answer(share[dates], inputs.fitted) for dates in PERIODS},
+        "identifiable-share": Answer(share["day"], inputs.fitted),
+        "day-half-width": Answer(100 * alone["half_width"]["day"] / alone["population"]["day"]),
+        "almost-twenty-million": Answer(million, _bound(almost), outcome=outcome),
+        "almost-half": Answer(half, {"kind": "fitted" if embedded else "recomputed"} | verdict, share=share["day"]),
     }
 
 
-def _threshold(inputs: _Given, share: float, limit: int) -> Told:
+def _threshold(inputs: _Inputs, share: float, limit: int) -> Answer:
     """The share must be above the line in every place of up to so many inhabitants."""
-    computed = crossing(inputs.counts.groupby(["sex", "age_group"])["persons"].sum().to_numpy(), share)
+    computed = study.crossing(inputs.counts.groupby(["sex", "age_group"])["persons"].sum().to_numpy(), share)
     if inputs.embedded:
-        return told(computed, _threshold_of_real_places(share, limit))
+        return Answer(computed, _threshold_of_real_places(share, limit))
     places = anonymity(inputs.counts, dates=["day"], ranges="1", by="municipality", spread=False)
     below = (places["population"] <= limit) & (places["population"] > 0)
     against = int((below & (places["share"] <= share)).sum())
@@ -289,15 +268,15 @@ def _threshold(inputs: _Given, share: float, limit: int) -> Told:
         f"with national ages the share falls below {percent(share)} here; municipalities of up to {limit:,} "
         f"inhabitants that lie there or lower: {against} of {below.sum()}"
     )
-    return told(computed, _bound(bool(computed >= limit and against == 0)) | {"reason": reason})
+    return Answer(computed, _bound(bool(computed >= limit and against == 0)) | {"reason": reason})
 
 
 def _threshold_of_real_places(share: float, limit: int) -> dict[str, str]:
     """Single places of the embedded population are synthetic: what real ones say, as they are and scaled."""
-    nation = crossing(national_cells(), share)
-    sizes = pd.Series({name: crossing(cells, share) for name, cells in real_places().items()})
-    here = {name: cells for name, cells in real_places(1).items() if cells.sum() < limit}
-    alone = pd.Series({name: share_alone(cells, cells.sum(), PERIODS["day"]) for name, cells in here.items()})
+    nation = study.crossing(study.national_cells(), share)
+    sizes = pd.Series({name: study.crossing(cells, share) for name, cells in study.real_places().items()})
+    here = {name: cells for name, cells in study.real_places(1).items() if cells.sum() < limit}
+    alone = pd.Series({name: study.share_alone(cells, cells.sum(), PERIODS["day"]) for name, cells in here.items()})
     holds = bool(min(nation, sizes.min()) >= limit and alone.min() > share)
     near = bool(sizes.min() <= limit <= max(nation, sizes.max()) and alone.min() > share)
     reason = (
@@ -310,52 +289,52 @@ def _threshold_of_real_places(share: float, limit: int) -> dict[str, str]:
     return {"verdict": "exact" if holds else "approximate" if near else "disagrees", "reason": reason}
 
 
-def _cited(inputs: _Given) -> dict[str, Told]:
+def _cited(inputs: _Inputs) -> dict[str, Answer]:
     """What is said of other studies."""
     share = 100 * inputs.alone["share"]["day"]
     by_zip, by_place = (100 * _UNITED_STATES[name] / _UNITED_STATES["population"] for name in ("zip", "place"))
     alike = all(1 / _ORDER < other / share < _ORDER for other in (by_zip, by_place, _GOLLE_ZIP))
     comparable = {"verdict": "exact" if alike else "disagrees"}
     return {
-        "us-zip": told(by_zip, **_UNITED_STATES),
-        "us-zip-census": told(_SWEENEY_CENSUS),
-        "us-place": told(by_place, **_UNITED_STATES),
-        "us-place-census": told(_GOLLE_CENSUS, census=_SWEENEY_CENSUS, golle=_GOLLE_ZIP),
-        "comparable": told(alike, comparable, share=share, zip=by_zip, place=by_place, golle=_GOLLE_ZIP),
+        "us-zip": Answer(by_zip, **_UNITED_STATES),
+        "us-zip-census": Answer(_SWEENEY_CENSUS),
+        "us-place": Answer(by_place, **_UNITED_STATES),
+        "us-place-census": Answer(_GOLLE_CENSUS, census=_SWEENEY_CENSUS, golle=_GOLLE_ZIP),
+        "comparable": Answer(alike, comparable, share=share, zip=by_zip, place=by_place, golle=_GOLLE_ZIP),
     }
 
 
-def _population(inputs: _Given) -> dict[str, Told]:
+def _population(inputs: _Inputs) -> dict[str, Answer]:
     """Which population it is, and how large."""
-    everywhere, without = municipalities() if inputs.embedded else (inputs.counts["place"].nunique(),) * 2
+    everywhere, without = study.municipalities() if inputs.embedded else (inputs.counts["place"].nunique(),) * 2
     printed = inputs.published["Cuadro 2"]
     sizes, codes = printed["total"][list(PLACES)], list(PLACES.values())
-    equal = int((sizes.to_numpy() == totals()[codes].to_numpy()).sum())
+    equal = int((sizes.to_numpy() == study.totals()[codes].to_numpy()).sum())
     persons = inputs.published["Cuadro 1"].xs("day n").sum()
-    unit = population() / persons
+    unit = study.population() / persons
     alone = (printed["1"][list(PLACES)] / sizes).to_numpy()
-    guess = np.array([share_alone(national_cells(), size, PERIODS["day"]) for size in sizes])
+    guess = np.array([study.share_alone(study.national_cells(), size, PERIODS["day"]) for size in sizes])
     explained = 1 - np.sum((alone - guess) ** 2) / np.sum((alone - alone.mean()) ** 2)
     missed = percent(np.abs(alone - guess).max())
     return {
-        "municipalities": told(everywhere, everywhere=everywhere, without=without),
-        "register-year": told(2010 if equal == len(PLACES) else np.nan, equal=equal, places=len(PLACES)),
-        "ten-thousands": told(9_950 < unit < 10_050, population=population(), persons=persons, unit=unit),
-        "determinant": told(explained > 0.5, explained=percent(explained), missed=missed),
+        "municipalities": Answer(everywhere, everywhere=everywhere, without=without),
+        "register-year": Answer(2010 if equal == len(PLACES) else np.nan, equal=equal, places=len(PLACES)),
+        "ten-thousands": Answer(9_950 < unit < 10_050, population=study.population(), persons=persons, unit=unit),
+        "determinant": Answer(explained > 0.5, explained=percent(explained), missed=missed),
     }
 
 
-def _data(inputs: _Given) -> dict[str, Told]:
+def _ages(inputs: _Inputs) -> dict[str, Answer]:
     """The last age group, and how many years it is taken to span: what gives the printed cells of Benalmádena."""
     equal = {age: _equal_cells(inputs.published, age, 5) for age in (85, 90, 95, 100)}
     span = {years: _equal_cells(inputs.published, 85, years) for years in (5, 10, 15)}
     (last,), (years,) = ([key for key, n in counted.items() if n == len(_bounded())] for counted in (equal, span))
     ages = ", ".join(f"{age} on: {n}" for age, n in equal.items())
     spans = ", ".join(f"{width} years: {n}" for width, n in span.items())
-    cells, over_90 = len(_bounded()), oldest().drop("85-89", level=1).sum()
+    cells, over_90 = len(_bounded()), study.oldest().drop("85-89", level=1).sum()
     return {
-        "last-age-group": told(last, tried=ages, cells=cells),
-        "ages-capped": told(last + years, tried=spans, cells=cells, oldest=over_90),
+        "last-age-group": Answer(last, tried=ages, cells=cells),
+        "ages-capped": Answer(last + years, tried=spans, cells=cells, oldest=over_90),
     }
 
 
@@ -365,8 +344,8 @@ def _bounded() -> list[tuple[str, str]]:
 
 def _equal_cells(published: pd.Series, last: int, years: int) -> int:
     """Bounded cells of Benalmádena in Cuadros 2 to 4 that its real ages give, with a last group from this age on."""
-    cells = real_place(BENALMADENA, pool_from=None)
-    is_old = cells.index.get_level_values(1).isin(oldest().index.get_level_values(1))
+    cells = study.real_place(BENALMADENA, pool_from=None)
+    is_old = cells.index.get_level_values(1).isin(study.oldest().index.get_level_values(1))
     old, younger = cells[is_old], cells[~is_old].to_numpy()
     ages = old.index.get_level_values(1).str.extract(r"(\d+)", expand=False).astype(int)
     closed, opened = old[ages < last].to_numpy(), old[ages >= last].groupby("sex").sum().to_numpy()
@@ -380,9 +359,9 @@ def _equal_cells(published: pd.Series, last: int, years: int) -> int:
     return equal
 
 
-def _simplifications(inputs: _Given) -> dict[str, Told]:
+def _simplifications(inputs: _Inputs) -> dict[str, Answer]:
     """What the study expects not to blur its results, and what it does to them."""
-    effects = assumptions(inputs.counts, inputs.alone)
+    effects = study.assumptions(inputs.counts, inputs.alone)
 
     def in_words(*undone: str) -> str:
         rows = effects[[name in undone for name in effects.index.get_level_values(0)]]
@@ -396,13 +375,13 @@ def _simplifications(inputs: _Given) -> dict[str, Told]:
     holds = effects.loc[[months, years], "half_widths"].abs().max() < 1
     verdict = {"verdict": "exact" if holds else "approximate"}
     return {
-        "ages-above-90": told(None, change=in_words(old)),
-        "births-even": told(None, change=in_words(weekend)),
-        "equal-lengths": told(bool(holds), verdict, change=in_words(months, years)),
+        "ages-above-90": Answer(None, change=in_words(old)),
+        "births-even": Answer(None, change=in_words(weekend)),
+        "equal-lengths": Answer(bool(holds), verdict, change=in_words(months, years)),
     }
 
 
-def _formulas() -> dict[str, Told]:
+def _formulas() -> dict[str, Answer]:
     """Each formula against the count over all ways to be born, and whether they are equal for up to five persons."""
     even, uneven = (1 / 3, 1 / 3, 1 / 3), (1 / 2, 1 / 3, 1 / 6)
 
@@ -427,7 +406,7 @@ def _formulas() -> dict[str, Told]:
             for n in range(1, 6)
             for k, counted in enumerate(_births((n, *other), chances)[:n], start=1)
         )
-        outcomes[name] = told(None, {"verdict": "exact" if right else "published-error"})
+        outcomes[name] = Answer(None, {"verdict": "exact" if right else "published-error"})
     return outcomes
 
 

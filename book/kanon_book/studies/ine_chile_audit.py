@@ -28,26 +28,9 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from kanon_book.studies.figures import Told, judged_by_place, told
-from kanon_book.studies.ine_chile import (
-    DRAWN,
-    EQUAL,
-    HEALTH,
-    RAW,
-    SIZES,
-    SPECS,
-    UNEQUAL,
-    WORDS,
-    cells,
-    classes,
-    completions,
-    counts,
-    example,
-    frequencies,
-    listed,
-    recoded_regions,
-    suppressed,
-)
+from kanon_book.studies import ine_chile as guide
+from kanon_book.studies.figures import Answer, judged_by_place
+from kanon_book.studies.ine_chile import SPECS, WORDS, cells, classes, counts, example
 from kanon_book.studies.ine_chile_methods import method_claims
 from kanon_lab.classes import ClassTable, class_table
 from kanon_lab.digits import percent
@@ -87,6 +70,11 @@ def recompute(figures: pd.DataFrame) -> pd.DataFrame:
     return judged_by_place(figures, nowhere_computed | _tables(), claims())
 
 
+def claims() -> dict[str, object]:
+    """What is computed for the claims of the text, by the last part of their figure_id."""
+    return method_claims() | risk_claims()
+
+
 def printed_totals(figures: pd.DataFrame) -> list[tuple[str, str, float, float]]:
     """The suppressions of Bloque 8.7, and the total that the text gives for them."""
     total = figures.loc[figures["column"] == "Bloque 8.7, suppressions without importance", "published"]
@@ -94,19 +82,14 @@ def printed_totals(figures: pd.DataFrame) -> list[tuple[str, str, float, float]]
     return [("Bloque 8.7", "suppressions", variable, suppressed_values) for variable in total]
 
 
-def claims() -> dict[str, object]:
-    """What is computed for the claims of the text, by the last part of their figure_id."""
-    return method_claims() | risk_claims()
-
-
 def _tables() -> dict[str, dict[str, dict[str, object]]]:
     """What is computed for the cells of each table: by column and printed row."""
-    frame, codes = example("Tabla 7.3"), {"employment": _EMPLOYMENT, "health": HEALTH}
+    frame, codes = example("Tabla 7.3"), {"employment": _EMPLOYMENT, "health": guide.HEALTH}
     coded = frame[["weight"]].assign(**{name: frame[name].map(values) for name, values in codes.items()})
-    recoded = recoded_regions()
+    recoded = guide.recoded_regions()
     after = recoded.assign(f_k=class_table(recoded, SPECS["Tabla 8.2"]).f_k_of_records())
     categories = cells("Tabla 8.3").drop(columns="combinations").astype(int)
-    released = suppressed().frame.fillna("NA / perdido")
+    released = guide.suppressed().frame.fillna("NA / perdido")
     return {
         "Tabla 7.1": _by_row(_with_frequencies("Tabla 7.1").assign(risk=file_risk(classes("Tabla 7.1")).risk)),
         "Bloque 7.1": _by_row(coded),
@@ -117,9 +100,9 @@ def _tables() -> dict[str, dict[str, dict[str, object]]]:
         "Tabla 8.3": categories.assign(combinations=categories.prod(axis=1)).to_dict(),
         "Tabla 8.4": _by_row(example("Tabla 8.4").join(released.add_suffix(" after"))),
         "Bloque 8.1": _bloque_8_1(),
-        EQUAL: {"persons": _in_every_way(EQUAL)},
-        UNEQUAL: {"persons": _in_every_way(UNEQUAL)},
-        RAW: _single_ages(),
+        guide.EQUAL: {"persons": _in_every_way(guide.EQUAL)},
+        guide.UNEQUAL: {"persons": _in_every_way(guide.UNEQUAL)},
+        guide.RAW: _single_ages(),
         "Bloque 8.7": _bloque_8_7(),
     }
 
@@ -142,28 +125,31 @@ def _distinct() -> pd.Series:
 
 def _bloque_8_1() -> dict:
     before = counts("Bloque 8.1", "before")
-    after = before.groupby(group_categories(before.index.to_series(), SIZES)).sum()
-    noise = {row: _95_PER_CENT * np.sqrt(after["urban"] * share * (1 - share)) for row, share in DRAWN.items()}
-    drawn = {row: told(after["urban"] * share, {"noise": noise[row]}) for row, share in DRAWN.items()}
+    after = before.groupby(group_categories(before.index.to_series(), guide.SIZES)).sum()
+    noise = {row: _95_PER_CENT * np.sqrt(after["urban"] * share * (1 - share)) for row, share in guide.DRAWN.items()}
+    drawn = {row: Answer(after["urban"] * share, {"noise": noise[row]}) for row, share in guide.DRAWN.items()}
     return {"before": before.to_dict() | drawn, "after": after.to_dict()}
 
 
 def _in_every_way(name: str) -> dict[str, int]:
     """The frequencies that are the same however the lost counts are completed."""
-    by_way = pd.DataFrame({way: frequencies(persons)[name] for way, persons in completions().items()})
+    by_way = pd.DataFrame({way: guide.frequencies(persons)[name] for way, persons in guide.completions().items()})
     return by_way[by_way.nunique(axis=1) == 1].iloc[:, 0].to_dict()
 
 
 def _single_ages() -> dict:
-    ways = completions()
+    ways = guide.completions()
     is_open = ways.nunique(axis=1) > 1
-    lost = told(
+    lost = Answer(
         ages=", ".join(map(str, ways.index[is_open])),
         shares=" or ".join(map(str, ways[is_open].sum().unique())),
         ways=ways.shape[1],
     )
-    column = counts(RAW, "persons").to_dict() | {"two of 86, 87, 88 and 90": lost}
-    return {"persons": column | ({} if is_open[91] else {"91": ways.at[91, 0]}), "rounded to tens": _in_every_way(RAW)}
+    column = counts(guide.RAW, "persons").to_dict() | {"two of 86, 87, 88 and 90": lost}
+    return {
+        "persons": column | ({} if is_open[91] else {"91": ways.at[91, 0]}),
+        "rounded to tens": _in_every_way(guide.RAW),
+    }
 
 
 def _bloque_8_7() -> dict:
@@ -190,16 +176,8 @@ def _classified(method: partial) -> str:
 def risk_claims() -> dict[str, object]:
     """What is computed for the claims of chapter 7, by the last part of their figure_id."""
     table = classes("Tabla 7.1")
-    return {
-        **_frequency_claims(table),
-        **_individual_claims(table),
-        **_anonymity_claims(table),
-        **_missing_claims(),
-        **_diversity_claims(),
-        **_interval_claims(),
-        **_global_claims(table),
-        **_household_claims(),
-    }
+    of_table = _frequency_claims(table) | _individual_claims(table) | _anonymity_claims(table) | _global_claims(table)
+    return of_table | _missing_claims() | _diversity_claims() | _interval_claims() | _household_claims()
 
 
 def _frequency_claims(table: ClassTable) -> dict[str, object]:
@@ -213,8 +191,8 @@ def _frequency_claims(table: ClassTable) -> dict[str, object]:
         "keys": WORDS[table.n_classes],
         "f-k-of-1": f_k[1],
         "f-k-of-3": f_k[3],
-        "share-first": listed(sharing[0]),
-        "share-third": listed(sharing[1]),
+        "share-first": guide.listed(sharing[0]),
+        "share-third": guide.listed(sharing[1]),
         "others-of-2": f_k[1] - 1 == 1,
         "uniques": WORDS[table.sample_uniques],
         "weights-sum": (sums == counts("Tabla 7.1", "F_k").to_numpy()).all(),
@@ -230,20 +208,20 @@ def _individual_claims(table: ClassTable) -> dict[str, object]:
     high = of_records.nlargest(table.sample_uniques, keep="all").index.sort_values()
     one_each = of_records.groupby(table.class_of_record).nunique().max() == 1
     return {
-        "match-probability": told(None, **ratios),
+        "match-probability": Answer(None, **ratios),
         "risk-of-population-unique": float(individual_risk(np.array([1]), np.array([1.0]))[0]),
-        "worst-case": told(None, **ratios, mean=risk.global_risk, mean_inverse=inverse.global_risk),
-        "too-high": told(None, **ratios, low=(ratio > 1).sum(), persons=table.n),
+        "worst-case": Answer(None, **ratios, mean=risk.global_risk, mean_inverse=inverse.global_risk),
+        "too-high": Answer(None, **ratios, low=(ratio > 1).sum(), persons=table.n),
         "same-risk": bool(one_each),
-        "high-risk": told(listed(high), least=of_records[high].min(), next=of_records.drop(high).max()),
+        "high-risk": Answer(guide.listed(high), least=of_records[high].min(), next=of_records.drop(high).max()),
         "high-risk-cause": (f_k[high] == 1).all(),
-        "absent": _found_in_a_register_without(3),
+        "absent": _matches_without(3),
         "positive": (risk.risk > 0).all(),
     }
 
 
-def _found_in_a_register_without(record: int) -> str:
-    """Whether the released record of somebody whom the outsider's file lacks is matched with its own person."""
+def _matches_without(record: int) -> str:
+    """Whether the released record of a person who is not in the intruder's file is matched with this person."""
     released, keys = example("Tabla 7.1"), SPECS["Tabla 7.1"].key_variables
     truth = pd.Series(released.index, released.index)
     matched = linkage_attack(released.drop(index=record), released, keys, truth=truth).persons
@@ -268,8 +246,8 @@ def _anonymity_claims(table: ClassTable) -> dict[str, object]:
         "violators": (f_k[f_k < 2] == 1).all(),
         "violate-3": violations[3],
         "larger-k": violations[3] > violations[2],
-        "formula": told(by_formula, two=violations[2], three=violations[3]),
-        "implied": told(violations[3] > violations[2], persons=table.n - violations[2]),
+        "formula": Answer(by_formula, two=violations[2], three=violations[3]),
+        "implied": Answer(violations[3] > violations[2], persons=table.n - violations[2]),
         "large-weights": many < few,
         "small-file": small < large,
         "finds-k": _finds_k(),
@@ -286,20 +264,20 @@ def _missing_claims() -> dict[str, object]:
     code = class_table(missing.fillna("9999"), spec).f_k_of_records().tolist()
     pairs = [class_table(missing.loc[[known, 3]], spec).k_achieved for known in (1, 2)]
     return {
-        "missing-as": told(as_any == counts("Tabla 7.2", "f_k").tolist(), as_any=as_any, as_value=as_value),
+        "missing-as": Answer(as_any == counts("Tabla 7.2", "f_k").tolist(), as_any=as_any, as_value=as_value),
         **{f"missing-pair-{i}": k == 2 for i, k in enumerate(pairs, 1)},
-        "missing-coded": told(code == as_value, code=code),
+        "missing-coded": Answer(code == as_value, code=code),
     }
 
 
-def _finds_k() -> Told:
+def _finds_k() -> Answer:
     """What an outsider finds in files that are k-anonymous: without missing values, and only because of them."""
-    whole, spec = recoded_regions(), SPECS["Tabla 8.2"]
+    whole, spec = guide.recoded_regions(), SPECS["Tabla 8.2"]
     met = linkage_attack(whole, whole, spec.key_variables).persons["records"].min()
-    released, gapped = suppressed().frame, SPECS["Tabla 8.4"]
+    released, gapped = guide.suppressed().frame, SPECS["Tabla 8.4"]
     matched = linkage_attack(example("Tabla 8.4"), released, gapped.key_variables).persons["records"]
     k = class_table(released, gapped).k_achieved
-    return told(met >= class_table(whole, spec).k_achieved, k=k, person=matched.idxmin(), fewest=matched.min())
+    return Answer(met >= class_table(whole, spec).k_achieved, k=k, person=matched.idxmin(), fewest=matched.min())
 
 
 def _diversity_claims() -> dict[str, object]:
@@ -309,7 +287,7 @@ def _diversity_claims() -> dict[str, object]:
     return {
         "first-two-k": f_k[[1, 2]].min(),
         "first-two-found": f_k[[1, 2]].min() >= 2,
-        "health-value": told(HEALTH[state].lower(), state=state),
+        "health-value": Answer(guide.HEALTH[state].lower(), state=state),
         "first-two-l": of_records[[1, 2]].max(),
         "four-six-l": of_records[[4, 6]].min(),
         "binary-l": health.nunique(),
@@ -325,7 +303,7 @@ def _interval_claims() -> dict[str, object]:
     narrow, wide = (interval_disclosure(incomes, moved, width=k).share for k in (0.1, 0.5))
     around_original = interval_disclosure(moved, incomes, width=0.5).share
     return {
-        "interval-1": told(untouched == 1, untouched=untouched),
+        "interval-1": Answer(untouched == 1, untouched=untouched),
         "interval-k": wide > narrow,
         "interval-centre": around_original == wide,
     }
@@ -339,13 +317,13 @@ def _global_claims(table: ClassTable) -> dict[str, object]:
     as_printed = f"{risk.global_risk:.5f}".replace(".", ",")
     return {
         "r1": risk.global_risk,
-        "r1-per-cent": told(100 * risk.global_risk, risk=risk.global_risk, per_cent=percent(risk.global_risk)),
+        "r1-per-cent": Answer(100 * risk.global_risk, risk=risk.global_risk, per_cent=percent(risk.global_risk)),
         "r1-comma": risk.global_risk,
-        "expected": told(f"{table.n}*{as_printed}", persons=risk.expected_reidentifications),
+        "expected": Answer(f"{table.n}*{as_printed}", persons=risk.expected_reidentifications),
         "by-key": bool(np.isclose(by_key, risk.global_risk, rtol=1e-12)),
         "threshold": 100 * THRESHOLD,
         "block-threshold": THRESHOLD,
-        "above": told("ninguna" if above.records == 0 else str(above.records), largest=risk.risk.max()),
+        "above": Answer("ninguna" if above.records == 0 else str(above.records), largest=risk.risk.max()),
     }
 
 
@@ -355,7 +333,7 @@ def _household_claims() -> dict[str, object]:
     (home,) = household_risks(risk, np.zeros(3)).itertuples()
     of_members = household_risk(risk, np.zeros(3))
     return {
-        "household": told(home.risk, lower=home.lower, upper=home.upper),
+        "household": Answer(home.risk, lower=home.lower, upper=home.upper),
         "household-members": WORDS[len(MEMBERS)],
         "household-terms": f"1 - ({''.join(f'(1 - {share:.2f})' for share in MEMBERS)})".replace(".", ","),
         "household-least": (of_members >= risk).all(),

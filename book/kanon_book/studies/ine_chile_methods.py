@@ -9,25 +9,9 @@ from itertools import permutations
 import numpy as np
 import pandas as pd
 
-from kanon_book.studies.figures import Told, told
-from kanon_book.studies.ine_chile import (
-    EDGES,
-    EQUAL,
-    GROUPS,
-    RAW,
-    SIZES,
-    SPECS,
-    UNEQUAL,
-    WORDS,
-    cells,
-    completions,
-    counts,
-    example,
-    frequencies,
-    listed,
-    recoded_regions,
-    suppressed,
-)
+from kanon_book.studies import ine_chile as guide
+from kanon_book.studies.figures import Answer
+from kanon_book.studies.ine_chile import SPECS, WORDS, cells, counts, example
 from kanon_lab.classes import class_table
 from kanon_lab.measures import household_size
 from kanon_lab.methods import (
@@ -42,7 +26,7 @@ from kanon_lab.roles import KeySpec
 
 # Ages that the indicators of section 8.2.1.1 are computed for, and two ways to group ages.
 _WANTED = ((6, 11), (12, 17))
-_GROUPINGS = {"good": ((0, 5), (6, 11), (12, 17)), "bad": ((0, 10), (11, 15), (16, 18))}
+_GROUPINGS = {"good": {0: 5, 6: 11, 12: 17}, "bad": {0: 10, 11: 15, 16: 18}}
 # The text's names for the variables of Bloque 8.7, where it has one.
 _NAMES = {"AGEYRS": "edad", "GENDER": "sexo"}
 _PLACES = ("primera", "segunda", "tercera", "cuarta")
@@ -50,37 +34,16 @@ _PLACES = ("primera", "segunda", "tercera", "cuarta")
 
 def method_claims() -> dict[str, object]:
     """What is computed for the claims of chapters 1 to 6 and 8, by the last part of their figure_id."""
-    return {
-        **_value_claims(),
-        **_household_file_claims(),
-        **_tail_claims(),
-        **_region_claims(),
-        **_example_claims(),
-        **_size_claims(),
-        **_band_claims(),
-        **_open_claims(),
-        **_shifted_claims(),
-        **_suppression_claims(),
-        **_general_claims(),
-        **_output_claims(),
-        **_file_claims(),
-    }
+    recoding = _tail_claims() | _region_claims() | _grouping_claims() | _band_claims() | _interval_claims()
+    return _program_claims() | recoding | _suppression_claims() | _general_claims() | _output_claims()
 
 
-def _value_claims() -> dict[str, object]:
-    """Claims of sections 6.3, 6.4 and 6.9 about reading, writing, impossible values, and changes by hand."""
+def _program_claims() -> dict[str, object]:
+    """Claims of chapter 6 about impossible values (6.4), and about files of households (6.7)."""
     with np.errstate(all="ignore"):
         by_zero = np.array([1.0, -1.0, 0.0]) / 0.0
         log = np.log(np.array(-1.0))
     named = [f"{number:g}".replace("inf", "Inf").replace("nan", "NaN") for number in by_zero]
-    return {
-        "zero-division": told({*named} == {"NaN"}, named=", ".join(named)),
-        "negative-logarithm": bool(np.isnan(log)),
-    }
-
-
-def _household_file_claims() -> dict[str, object]:
-    """Claims of section 6.7 about files of households."""
     together, apart = pd.Series([2, 2, 1]), pd.Series([1, 2, 1])
     by_runs, sizes = (", ".join(map(str, counts_of)) for counts_of in (sizes_of_runs(apart), household_size(apart)))
     in_order = together.sort_values(ignore_index=True)
@@ -92,10 +55,12 @@ def _household_file_claims() -> dict[str, object]:
     # The first line of Bloque 6.14 counts each size as often as it is large, by rising household.
     by_table = in_order.value_counts().sort_index()
     return {
+        "zero-division": Answer({*named} == {"NaN"}, named=", ".join(named)),
+        "negative-logarithm": bool(np.isnan(log)),
         "household-entries": WORDS[int(household_size(pd.Series([1, 1, 1, 1, 2])).max())],
-        "household-records": told(alike == 2, left=unlike),
+        "household-records": Answer(alike == 2, left=unlike),
         "household-size-sorted": by_table.repeat(by_table).tolist() == list(household_size(in_order)),
-        "household-size": told(
+        "household-size": Answer(
             bool(sizes_of_runs(together).equals(household_size(together))), by_runs=by_runs, sizes=sizes
         ),
     }
@@ -124,20 +89,20 @@ def _tail_claims() -> dict[str, object]:
 
 def _region_claims() -> dict[str, object]:
     """Claims about Tabla 8.2."""
-    before, after, spec = example("Tabla 8.2"), recoded_regions(), SPECS["Tabla 8.2"]
+    before, after, spec = example("Tabla 8.2"), guide.recoded_regions(), SPECS["Tabla 8.2"]
     start, table = class_table(before, spec), class_table(after, spec)
     alone = start.f_k_of_records()
     groups = [after.index[table.class_of_record == number] for number in range(table.n_classes)]
     texts = [
-        f"{group[0]} - {group[-1]}" if len(group) == group[-1] - group[0] + 1 else listed(group)
+        f"{group[0]} - {group[-1]}" if len(group) == group[-1] - group[0] + 1 else guide.listed(group)
         for group in sorted(groups, key=min)
     ]
     return {
         "regions-before": WORDS[before["region"].nunique()],
         "regions-after": WORDS[after["region"].nunique()],
-        "alone-before": told(
+        "alone-before": Answer(
             WORDS[start.sample_uniques],
-            alone=listed(alone.index[alone == 1]).replace(" y ", " and "),
+            alone=guide.listed(alone.index[alone == 1]).replace(" y ", " and "),
             keys=start.n_classes,
         ),
         "keys-after": WORDS[table.n_classes],
@@ -146,33 +111,23 @@ def _region_claims() -> dict[str, object]:
     }
 
 
-def _example_claims() -> dict[str, object]:
-    """Examples of section 8.2.1.1."""
+def _grouping_claims() -> dict[str, object]:
+    """The examples of section 8.2.1.1, and claims about sizeRes (8.2.1.1.1)."""
+    # Whole groups make up the ages of an indicator if a group starts at the first of them and a group ends at the last.
     whole = {
-        name: all(_in_whole_groups(set(range(low, high + 1)), groups) for low, high in _WANTED)
+        name: all(low in groups and high in groups.values() for low, high in _WANTED)
         for name, groups in _GROUPINGS.items()
     }
-    return {
-        "grouping-good": whole["good"],
-        "grouping-bad": not whole["bad"],
-        "partial": told(None, persons=_certain()[20]),
-    }
-
-
-def _in_whole_groups(ages: set[int], groups: tuple[tuple[int, int], ...]) -> bool:
-    met = [set(range(low, high + 1)) for low, high in groups]
-    return set().union(*(group for group in met if group & ages)) == ages
-
-
-def _size_claims() -> dict[str, object]:
-    """Claims about sizeRes, section 8.2.1.1.1."""
     before, after = counts("Bloque 8.1", "before"), counts("Bloque 8.1", "after")
     smallest = before.index[before.isin(before.nsmallest(2))]
     return {
+        "grouping-good": whole["good"],
+        "grouping-bad": not whole["bad"],
+        "partial": Answer(None, persons=_certain()[20]),
         "size-number": WORDS[len(before)],
         "size-listed": f'"{before.index[0]}"',
-        "size-urban": told(f"Las {WORDS[len(SIZES['urban'])]} primeras", sizes=len(before)),
-        "size-repeated": WORDS[len(SIZES["urban"])],
+        "size-urban": Answer(f"Las {WORDS[len(guide.SIZES['urban'])]} primeras", sizes=len(before)),
+        "size-repeated": WORDS[len(guide.SIZES["urban"])],
         "size-before": len(before),
         "size-after": len(after),
         "size-small": " y ".join(f'"{name}"' for name in smallest),
@@ -181,57 +136,44 @@ def _size_claims() -> dict[str, object]:
 
 def _band_claims() -> dict[str, object]:
     """Claims about the bands of Bloques 8.2, 8.3 and 8.5."""
-    years = pd.Series(range(101))
-    ours = cut_bands(years, bands=EDGES[UNEQUAL], closed="right", outside={"below": "perdidos"}).drop_duplicates()
+    years, persons = pd.Series(range(101)), _certain()
+    banded = cut_bands(years, bands=guide.EDGES[guide.UNEQUAL], closed="right", outside={"below": "perdidos"})
+    ours = banded.drop_duplicates()
     manual = cut_bands(years, bands=[0, 15, 65, 101]).drop_duplicates()
-    first = cut_bands(years, bands=EDGES[UNEQUAL], closed="right", outside={"below": "perdidos"}).eq(ours.iloc[1])
-    ends = [first.idxmax(), first[::-1].idxmax()]
-    held = frequencies(_certain())[EQUAL].loc[lambda bands: bands > 0]
+    first = years[banded == ours.iloc[1]]
+    ends = [first.min(), first.max()]
+    held = guide.frequencies(persons)[guide.EQUAL].loc[lambda bands: bands > 0]
+    # The age groups that the text names, against the ages that are in the bands.
+    groups = []
+    by_band = guide.frequencies(persons)[guide.UNEQUAL].items()
+    for named, label, (band, number) in zip(guide.GROUPS, ours.iloc[1:], by_band, strict=True):
+        low, high = [int(year) for year in re.findall(r"\d+", named)] + ([200] if named.endswith("+") else [])
+        groups.append(Answer(label, band=band, persons=number, named=int(persons.loc[low:high].sum())))
     return {
-        "bands-to": EDGES[EQUAL][-1],
-        "bands-from": EDGES[EQUAL][0],
+        "bands-to": guide.EDGES[guide.EQUAL][-1],
+        "bands-from": guide.EDGES[guide.EQUAL][0],
         "outside": ours[0],
         "closed": ours[0] == "perdidos" and ends == [1, 5],
         # The two oldest bands of ten years are the smallest that hold anybody.
         "bands-rare": bool(held.iloc[-2:].max() < held.iloc[:-2].min()),
-        **{f"band-{place}": claim for place, claim in enumerate(_groups(ours.iloc[1:]), 1)},
+        **{f"band-{place}": claim for place, claim in enumerate(groups, 1)},
         **{f"manual-{place}": label for place, label in enumerate(manual, 1)},
     }
 
 
-def _groups(ours: pd.Series) -> list[Told]:
-    """The age groups that the text names, against the ages that are in the bands."""
-    persons = _certain()
-    bands = frequencies(persons)[UNEQUAL]
-    claims = []
-    for named, label, (band, number) in zip(GROUPS, ours, bands.items(), strict=True):
-        low, high = [int(year) for year in re.findall(r"\d+", named)] + ([200] if named.endswith("+") else [])
-        meant = int(persons.loc[low:high].sum())
-        claims.append(told(label, band=band, persons=number, named=meant))
-    return claims
-
-
 def _certain() -> pd.Series:
     """One completion of the single ages; only for sums that are the same in every one."""
-    return completions()[0]
+    return guide.completions()[0]
 
 
-def _open_claims() -> dict[str, object]:
-    """The right-open intervals of the text, against the groups of the code beside it; and rounding."""
+def _interval_claims() -> dict[str, object]:
+    """The right-open intervals of the text, against the groups of the code beside it; rounding; and shifted edges."""
     persons = _certain()
     printed = [0, 14, 15, 65, 66, 100]
     lost = persons.groupby(cut_bands(persons.index.to_series(), bands=printed, labels=list("abcde"))).sum()
     half_up = round_values(persons.index.to_series(), base=10, half="up")
-    even = frequencies(persons)[RAW]
-    return {
-        "open-1": told(None, persons=lost["b"]),
-        "open-3": told(None, persons=lost["d"]),
-        "lost-rounding": told(None, even=even["20"], half_up=persons.groupby(half_up).sum()[20]),
-    }
-
-
-def _shifted_claims() -> dict[str, object]:
-    """The way round of section 8.2.1.1.2: a small number is taken from the edges, for whole and for other numbers."""
+    even = guide.frequencies(persons)[guide.RAW]
+    # Section 8.2.1.1.2 takes a small number from the edges: right for whole numbers, wrong for others.
     ages = pd.Series(range(101))
     wanted = cut_bands(ages, bands=[0, 15, 65, 101], labels=list("abc"))
     shifted = cut_bands(ages, bands=[-0.1, 14.9, 64.9, 100.9], closed="right", labels=list("abc"))
@@ -240,6 +182,9 @@ def _shifted_claims() -> dict[str, object]:
     wrong = pd.Series([9999.5])
     caught = cut_bands(wrong, bands=cut, closed="right", outside="none").ne("none")[0] and wrong[0] < meant[0]
     return {
+        "open-1": Answer(None, persons=lost["b"]),
+        "open-3": Answer(None, persons=lost["d"]),
+        "lost-rounding": Answer(None, even=even["20"], half_up=persons.groupby(half_up).sum()[20]),
         "subtracted": 0.1 if (wanted == shifted).all() else 0.0,
         "shifted-interval": f"({cut[0]}, {cut[1]}",
         "shifted-value": 9999.5 if caught else 0.0,
@@ -249,7 +194,7 @@ def _shifted_claims() -> dict[str, object]:
 
 def _suppression_claims() -> dict[str, object]:
     """Claims about Tabla 8.4."""
-    original, released, spec = example("Tabla 8.4"), suppressed().frame, SPECS["Tabla 8.4"]
+    original, released, spec = example("Tabla 8.4"), guide.suppressed().frame, SPECS["Tabla 8.4"]
     after = class_table(released, spec)
     either = [original.mask(_cell(original, 1, key)) for key in ("sex", "education")]
     others = [class_table(frame, spec).f_k_of_records()[1] - 1 for frame in either]
@@ -258,8 +203,8 @@ def _suppression_claims() -> dict[str, object]:
     alike = int((original[left.index] == left).all(axis=1).sum())
     return {
         "suppress-unsafe": class_table(original, spec).f_k_of_records()[1] == 1,
-        "suppress-others": told(WORDS[min(others)], f_k=after.f_k_of_records().tolist()),
-        "suppress-told-apart": told(alike >= 2, alike=alike, own_class=alone["own_class"]),
+        "suppress-others": Answer(WORDS[min(others)], f_k=after.f_k_of_records().tolist()),
+        "suppress-told-apart": Answer(alike >= 2, alike=alike, own_class=alone["own_class"]),
         "suppress-respondents": WORDS[len(original)],
         "suppress-identifiers": WORDS[len(spec.key_variables)],
         "suppress-value": original.at[1, "education"],
@@ -270,7 +215,7 @@ def _general_claims() -> dict[str, object]:
     """Statements on local suppression as such, on the guide's small files."""
     spec, tabla_8_4 = SPECS["Tabla 8.2"], SPECS["Tabla 8.4"]
     before, after = (
-        local_suppression(frame, spec, k_required=2).total for frame in (example("Tabla 8.2"), recoded_regions())
+        local_suppression(frame, spec, k_required=2).total for frame in (example("Tabla 8.2"), guide.recoded_regions())
     )
     taken = {
         kept: local_suppression(example("Tabla 8.4"), tabla_8_4, k_required=2, importance={kept: 1}).cells.set_index(
@@ -288,9 +233,9 @@ def _general_claims() -> dict[str, object]:
     plain, orders = suppress().total, [suppress(importance=dict(zip(keys, order))).total for order in ranks]
     more, fewer = sum(total > plain for total in orders), sum(total < plain for total in orders)
     return {
-        "recode-first": told(after < before, before=before, after=after),
+        "recode-first": Answer(after < before, before=before, after=after),
         "ls-shift": bool(moved),
-        "ls-usually": told(None, plain=plain, orders=len(orders), more=more, fewer=fewer),
+        "ls-usually": Answer(None, plain=plain, orders=len(orders), more=more, fewer=fewer),
     }
 
 
@@ -302,11 +247,19 @@ def _cell(frame: pd.DataFrame, record: int, column: str) -> pd.DataFrame:
 
 
 def _output_claims() -> dict[str, object]:
-    """Claims about the first output of Bloque 8.7."""
+    """Claims about the first output of Bloque 8.7, its vector of importance and the file behind it."""
     gone = counts("Bloque 8.7", "suppressions")
     order = gone.sort_values(ascending=False)
     others = [name for name in order.index[order > 0] if name != "AGEYRS"]
     call = cells("Bloque 8.7").loc["localSuppression()"]
+    # The places of the vector are those of the key variables in the file.
+    vector, keys = call["importance"], list(gone.index)
+    importance = dict(zip(keys, map(int, re.findall(r"\d+", vector)), strict=True))
+    first = [key for key in keys if importance[key] == min(importance.values())]
+    places = {_NAMES[key]: _PLACES[keys.index(key)] for key in first}
+    sizes, recoded = counts("Bloque 8.1", "before"), counts("Bloque 8.1", "after")
+    shares, ages = cells("Bloque 8.7")["%"].dropna().astype(float), guide.frequencies(_certain())[guide.EQUAL]
+    (records,) = {round(100 * number / share) for number, share in zip(gone, shares, strict=True) if share}
     return {
         "ls-k": int(call["k"]),
         "ls-most": _NAMES[order.index[0]],
@@ -315,17 +268,7 @@ def _output_claims() -> dict[str, object]:
         "ls-only": ", ".join(others),
         "ls-second": _PLACES[list(order.index).index("etnia")],
         "ls-least": _NAMES["GENDER"] if gone["GENDER"] == gone.min() else "otra",
-        "ls-total": told(gone.sum(), terms=" and ".join(map(str, order[order > 0])), total=gone.sum()),
-        **_importance_claims(call["importance"], list(gone.index)),
-    }
-
-
-def _importance_claims(vector: str, keys: list[str]) -> dict[str, object]:
-    """Claims about the vector of importance; its places are those of the key variables of the file."""
-    importance = dict(zip(keys, map(int, re.findall(r"\d+", vector)), strict=True))
-    first = [key for key in keys if importance[key] == min(importance.values())]
-    places = {_NAMES[key]: _PLACES[keys.index(key)] for key in first}
-    return {
+        "ls-total": Answer(gone.sum(), terms=" and ".join(map(str, order[order > 0])), total=gone.sum()),
         "ls-keys": WORDS[len(keys)],
         "ls-fifth": ", ".join(key for key in keys if key not in ("GENDER", "REGION", "AGEYRS", "etnia")),
         "ls-range": len(keys),
@@ -333,17 +276,7 @@ def _importance_claims(vector: str, keys: list[str]) -> dict[str, object]:
         "ls-lower": {*first} == {"AGEYRS", "GENDER"},
         "ls-first": places["sexo"],
         "ls-fourth": places["edad"],
-    }
-
-
-def _file_claims() -> dict[str, object]:
-    """Claims about the file behind Bloque 8.7."""
-    sizes, recoded = counts("Bloque 8.1", "before"), counts("Bloque 8.1", "after")
-    shares = cells("Bloque 8.7")["%"].dropna().astype(float)
-    gone = counts("Bloque 8.7", "suppressions")
-    (records,) = {round(100 * number / share) for number, share in zip(gone, shares, strict=True) if share}
-    return {
-        "ls-records": told(records, households=sizes.sum()),
-        "ls-age-categories": told(len(EDGES[EQUAL]) - 1, held=int((frequencies(completions()[0])[EQUAL] > 0).sum())),
-        "ls-size-categories": told(len(recoded), before=len(sizes), after=len(recoded)),
+        "ls-records": Answer(records, households=sizes.sum()),
+        "ls-age-categories": Answer(len(guide.EDGES[guide.EQUAL]) - 1, held=int((ages > 0).sum())),
+        "ls-size-categories": Answer(len(recoded), before=len(sizes), after=len(recoded)),
     }

@@ -138,18 +138,18 @@ def printed_row(figures: pd.DataFrame, municipality: str) -> tuple[np.ndarray, i
     return wide[bounds].to_numpy(), int(wide["total"].iloc[0])
 
 
-def compare_cells(found: np.ndarray, real: np.ndarray) -> pd.DataFrame:
+def compare_cells(cells: np.ndarray, real: np.ndarray) -> pd.DataFrame:
     """Set two multisets of cell sizes side by side, each in ascending order.
 
     Parameters
     ----------
-    found, real : array of int, shape (cells,)
+    cells, real : array of int, shape (cells,)
         Sizes in persons, in any order.
 
     Returns
     -------
     DataFrame
-        One row a rank: ``rank`` (1 is the smallest), ``found``, ``real``, ``difference`` (found minus real; persons).
+        One row a rank: ``rank`` (1 is the smallest), ``found`` (of `cells`), ``real``, ``difference`` (persons).
 
     Examples
     --------
@@ -157,11 +157,11 @@ def compare_cells(found: np.ndarray, real: np.ndarray) -> pd.DataFrame:
     >>> studies.compare_cells([3, 1, 2], [2, 2, 2])["difference"].tolist()
     [-1, 0, 1]
     """
-    found, real = np.sort(found), np.sort(real)
-    if found.shape != real.shape:
-        raise OptionError(f"cells: {len(found)} against {len(real)}; only as many can be compared")
-    ranks = np.arange(1, len(found) + 1)
-    return pd.DataFrame({"rank": ranks, "found": found, "real": real, "difference": found - real})
+    cells, real = np.sort(cells), np.sort(real)
+    if cells.shape != real.shape:
+        raise OptionError(f"cells: {len(cells)} against {len(real)}; only as many can be compared")
+    ranks = np.arange(1, len(cells) + 1)
+    return pd.DataFrame({"rank": ranks, "found": cells, "real": real, "difference": cells - real})
 
 
 def one_person_transfers(cells: np.ndarray) -> pd.DataFrame:
@@ -209,14 +209,14 @@ def one_person_transfers(cells: np.ndarray) -> pd.DataFrame:
 
 @dataclass(frozen=True, eq=False)
 class Reconstruction:
-    """Cells found for one printed table.
+    """The result of `reconstruct_cells`.
 
     Attributes
     ----------
     cells : ndarray of int64, shape (cells,)
         Cell sizes in persons, ascending: a multiset, no labels.
-    printed, found : ndarray of int64, shape (3, 9)
-        The table to reproduce, and the one that `cells` gives, as `printed_table`.
+    printed, figures : ndarray of int64, shape (3, 9)
+        The table to reproduce, and the table that `cells` gives, as `printed_table`.
     total, rounds, seed : int
         Persons in all cells, rounds of search spent, seed of the search.
     """
@@ -224,19 +224,19 @@ class Reconstruction:
     cells: np.ndarray
     total: int
     printed: np.ndarray
-    found: np.ndarray
+    figures: np.ndarray
     rounds: int
     seed: int
 
     @property
     def equal(self) -> int:
         """How many of the 27 figures are equal as printed."""
-        return int((self.found == self.printed).sum())
+        return int((self.figures == self.printed).sum())
 
     @property
     def persons_off(self) -> int:
         """Sum of the absolute differences from the printed figures, in persons."""
-        return int(np.abs(self.found - self.printed).sum())
+        return int(np.abs(self.figures - self.printed).sum())
 
 
 def reconstruct_cells(
@@ -283,23 +283,18 @@ def reconstruct_cells(
     """
     from tqdm import tqdm
 
-    printed, pyramid = _checked(printed, total, pyramid)
-    search = _Search(printed.ravel(), pyramid, total, seed)
-    with tqdm(total=max_rounds, desc=label, disable=not progress, leave=False) as bar:
-        cells, rounds = search.run(max_rounds, bar)
-    return Reconstruction(cells, total, printed, printed_table(cells), rounds, seed)
-
-
-def _checked(printed: np.ndarray, total: int, pyramid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    printed = np.asarray(printed)
+    printed, pyramid = np.asarray(printed), np.asarray(pyramid, dtype=float)
     if printed.shape != PRINTED_SHAPE or not np.issubdtype(printed.dtype, np.integer) or printed.min() < 0:
         raise OptionError(f"printed: needs {PRINTED_SHAPE[0]} x {PRINTED_SHAPE[1]} whole numbers, none below 0")
     if total < 1:
         raise OptionError(f"total: a municipality has at least 1 person, not {total}")
-    pyramid = np.asarray(pyramid, dtype=float)
     if pyramid.ndim != 1 or len(pyramid) < 2 or pyramid.min() < 0 or pyramid.sum() == 0:
         raise OptionError("pyramid: needs at least 2 cells, none below 0, not all of them 0")
-    return printed.astype(np.int64), pyramid
+    printed = printed.astype(np.int64)
+    search = _Search(printed.ravel(), pyramid, total, seed)
+    with tqdm(total=max_rounds, desc=label, disable=not progress, leave=False) as bar:
+        cells, rounds = search.run(max_rounds, bar)
+    return Reconstruction(cells, total, printed, printed_table(cells), rounds, seed)
 
 
 def apportion(total: int, weights: np.ndarray) -> np.ndarray:
@@ -347,7 +342,7 @@ class _Search:
         self._frozen = 0
 
     def run(self, max_rounds: int, bar) -> tuple[np.ndarray, int]:
-        """The best cells and the rounds spent; `bar` is told each round and each better state."""
+        """The best cells and the rounds spent; `bar` shows the rounds and how far off the best state is."""
         best, best_off, rounds, starts = None, np.inf, 0, 0
         while True:
             cells = self._start(starts, best)

@@ -127,10 +127,10 @@ def audit(source: str | None = None, counts: pd.DataFrame | None = None) -> Audi
     Examples
     --------
     >>> from kanon_book import studies
-    >>> found = studies.audit("aepd")
-    >>> found.figures["verdict"].value_counts()["published-error"].item()
+    >>> audited = studies.audit("aepd")
+    >>> audited.figures["verdict"].value_counts()["published-error"].item()
     2
-    >>> found.figure("aepd/text/tabla-6-k")["computed"]
+    >>> audited.figure("aepd/text/tabla-6-k")["computed"]
     1.0
     """
     if counts is not None:
@@ -145,14 +145,17 @@ def audit(source: str | None = None, counts: pd.DataFrame | None = None) -> Audi
 
 
 def computed_words(figures: pd.DataFrame) -> pd.Series:
-    """What was computed for each figure of an audit as text: words, or six digits; empty where nothing was."""
-    numbers = figures["computed"].map(lambda number: "" if np.isnan(number) else _six_digits(number))
-    return figures["computed_text"].where(figures["computed_text"] != "", numbers)
+    """What was computed for each figure of an audit as text: words, or six digits; empty where nothing was.
 
+    Whole numbers have all their digits, and no number has an exponent.
+    """
 
-def _six_digits(number: float) -> str:
-    """A number without an exponent; a whole one in full."""
-    return f"{number:.0f}" if number == round(number) else np.format_float_positional(float(f"{number:.6g}"), trim="-")
+    def in_digits(number: float) -> str:
+        if np.isnan(number) or number == round(number):
+            return "" if np.isnan(number) else f"{number:.0f}"
+        return np.format_float_positional(float(f"{number:.6g}"), trim="-")
+
+    return figures["computed_text"].where(figures["computed_text"] != "", figures["computed"].map(in_digits))
 
 
 def check_takes_counts(source: str | None) -> None:
