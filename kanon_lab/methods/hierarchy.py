@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -84,15 +83,24 @@ class Hierarchy:
         >>> kanon_lab.methods.Hierarchy.from_mapping(towns).recode(pd.Series(["Jaén"]), 1).tolist()
         ['Andalucía']
         """
-        rows = _rows(mapping) if isinstance(mapping, Mapping) else _chained(list(mapping))
+        levels = [mapping] if isinstance(mapping, Mapping) else list(mapping)
+        if not levels or not all(isinstance(level, Mapping) for level in levels):
+            raise OptionError("a hierarchy is a mapping of values to labels, or a list of mappings, one for each level")
+        rows = _label_rows(levels[0])
+        for number, level in enumerate(levels[1:], start=2):
+            labels_above = _label_rows(level)
+            for value, labels in rows.items():
+                if labels[-1] not in labels_above:
+                    raise OptionError(f"level {number} of the hierarchy has no label for {labels[-1]!r}; add it")
+                rows[value] = labels + labels_above[labels[-1]]
         heights = {len(labels) for labels in rows.values()}
         if len(heights) != 1 or heights == {0}:
             raise OptionError("a hierarchy needs values, and the same number of labels, one or more, for each of them")
         if nested and (clash := _clash(rows)):
-            level, label, one, other = clash
+            level, label, first, second = clash
             raise OptionError(
-                f"{label!r} of level {level} has two labels at level {level + 1}, {one!r} and {other!r}: levels must "
-                "nest; change one, or say nested=False"
+                f"{label!r} of level {level} has two labels at level {level + 1}, {first!r} and {second!r}: levels "
+                "must nest; change one, or say nested=False"
             )
         rules = [Listed({value: labels[i] for value, labels in rows.items()}) for i in range(heights.pop())]
         return cls(_topped(rules, top), tuple(level_names), nested, name)
@@ -133,9 +141,15 @@ class Hierarchy:
         rules = [
             Bands.of(edges, closed, whole, n, f"level {i}") for i, (edges, n) in enumerate(zip(levels, names), start=1)
         ]
-        if nested:
-            for level, (fine, coarse) in enumerate(zip(rules, rules[1:]), start=2):
-                _check_bands(fine, coarse, level)
+        for level, (fine, coarse) in enumerate(zip(rules, rules[1:]) if nested else (), start=2):
+            first, last = fine.edges[0], fine.edges[-1]
+            if coarse.edges[0] > first or coarse.edges[-1] < last:
+                raise OptionError(f"level {level} does not reach as far as level {level - 1}; widen or open its bands")
+            if cut := [edge for edge in coarse.edges if first < edge < last and edge not in fine.edges]:
+                raise OptionError(
+                    f"level {level} cuts at {cut[0]:.15g}, inside a band of level {level - 1}: levels must nest; "
+                    "choose other edges, or say nested=False"
+                )
         return cls(_topped(rules, top), tuple(level_names), nested, name)
 
     @classmethod
@@ -260,7 +274,7 @@ class Hierarchy:
         return self.rules[level - 1].anything if level else None
 
     def labels(self, values: pd.Index, level: int) -> list:
-        """Each value's label at one level, in order; None where it is not covered. At level 0 the values themselves."""
+        """The label of each value at one level, None where it is not covered; at level 0 the values themselves."""
         level = self.check_level(level)
         return list(values) if level == 0 else self.rules[level - 1].labels(values)
 
@@ -284,10 +298,12 @@ class Hierarchy:
 
 
 def _topped(rules: list, top: str | None) -> tuple[Rule, ...]:
+    """The rules, with one for a last level at which all values are alike if `top` is its label."""
     return tuple(rules) if top is None else (*rules, Alike(str(top)))
 
 
-def _rows(mapping: Mapping) -> dict[Hashable, tuple[str, ...]]:
+def _label_rows(mapping: Mapping) -> dict[Hashable, tuple[str, ...]]:
+    """The labels of each value as text."""
     rows = {}
     for value, labels in mapping.items():
         labels = [labels] if isinstance(labels, str) or not isinstance(labels, Iterable) else list(labels)
@@ -299,39 +315,14 @@ def _rows(mapping: Mapping) -> dict[Hashable, tuple[str, ...]]:
     return rows
 
 
-def _chained(levels: list[Mapping]) -> dict[Hashable, tuple[str, ...]]:
-    """Labels of each value from one mapping a level."""
-    if not levels or not all(isinstance(level, Mapping) for level in levels):
-        raise OptionError("a hierarchy is a mapping of values to labels, or a list of mappings, one for each level")
-    rows = _rows(levels[0])
-    for number, level in enumerate(levels[1:], start=2):
-        labels_above = _rows(level)
-        for value, labels in rows.items():
-            if labels[-1] not in labels_above:
-                raise OptionError(f"level {number} of the hierarchy has no label for {labels[-1]!r}; add it")
-            rows[value] = labels + labels_above[labels[-1]]
-    return rows
-
-
 def _clash(rows: Mapping[Hashable, Sequence[str]]) -> tuple[int, str, str, str] | None:
-    """The first level and label of it with two labels at the next level, and these; None where levels nest."""
+    """The first level, and a label of it, with two labels at the next level, and those two; None where levels nest."""
     above: dict[tuple[int, str], str] = {}
     for labels in rows.values():
         for level, (label, coarser) in enumerate(zip(labels, labels[1:]), start=1):
             if above.setdefault((level, label), coarser) != coarser:
                 return level, label, above[level, label], coarser
     return None
-
-
-def _check_bands(fine: Bands, coarse: Bands, level: int) -> None:
-    if coarse.edges[0] > fine.edges[0] or coarse.edges[-1] < fine.edges[-1]:
-        raise OptionError(f"level {level} does not reach as far as level {level - 1}; widen or open its bands")
-    inside = [edge for edge in coarse.edges if fine.edges[0] < edge < fine.edges[-1] and math.isfinite(edge)]
-    if cut := [edge for edge in inside if edge not in fine.edges]:
-        raise OptionError(
-            f"level {level} cuts at {cut[0]:.15g}, inside a band of level {level - 1}: levels must nest; choose other "
-            "edges, or say nested=False"
-        )
 
 
 def _read_levels(path: str | Path, header: bool, numbers: bool) -> tuple[tuple[str, ...], dict[object, list[str]]]:
