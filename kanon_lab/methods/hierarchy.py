@@ -18,8 +18,7 @@ from kanon_lab.columns import distinct, from_labels, plain, refuse
 from kanon_lab.errors import DataError, OptionError, about, shortened
 from kanon_lab.rules import ISO, TEXT_IN_BANDS, UNITS, Alike, Bands, Dated, Listed, Masked, Rule, check_date_format
 
-_DELIMITERS = ";,\t"
-# Characters of a value that is masked: every label of a level has as many.
+# The most characters of a masked value: every label of a level has as many.
 _LONGEST = 1000
 
 
@@ -27,9 +26,9 @@ _LONGEST = 1000
 class Hierarchy:
     """A variable at several levels of detail: level 0 as it is, each level above it coarser.
 
-    Make one with `from_mapping`, `from_intervals`, `from_masks`, `from_dates` or `from_file`; each takes `name`,
-    `level_names` and `top`: the label of a last level in which all values are alike (commonly ``"*"``). Where levels
-    need not nest, as five-year bands up to 65+ and ten-year bands up to 80+, say ``nested=False``.
+    Make one with `from_mapping`, `from_intervals`, `from_masks`, `from_dates` or `from_file`. Options are `name`,
+    `level_names` and `top`: the label of a last level at which all values are alike (commonly ``"*"``). Where levels
+    need not nest, as five-year bands up to 65+ and ten-year bands up to 80+, use ``nested=False``.
 
     Attributes
     ----------
@@ -69,13 +68,13 @@ class Hierarchy:
         name: str = "",
         level_names: Sequence[str] = (),
     ) -> Hierarchy:
-        """Labels from a list.
+        """A hierarchy of listed values and labels.
 
         Parameters
         ----------
         mapping : mapping, or sequence of mappings
-            For each value its label, or its labels at levels 1, 2, ...; or one mapping for each level, from the labels
-            of the level below it (from the values, at level 1). Labels are text, or whole numbers that are made text.
+            For each value its label, or its labels at levels 1, 2, ...; or a mapping for each level, from the labels of
+            the level below it (at level 1, from the values). Labels are text, or whole numbers, which become text.
 
         Examples
         --------
@@ -118,13 +117,13 @@ class Hierarchy:
         name: str = "",
         level_names: Sequence[str] = (),
     ) -> Hierarchy:
-        """Bands of numbers. A value outside them is an error, never a missing value.
+        """A hierarchy of bands of numbers. A value outside them is an error, never a missing value.
 
         Parameters
         ----------
         levels : sequence of sequences of float
-            For each level from 1 on its `bands`, as `cut_bands` takes them; so are `closed`, `whole` (by default where
-            all edges are whole) and, for each level, `labels`.
+            The `bands` of each level from 1 on. They, `closed`, `whole` (by default True where all edges are whole) and
+            the `labels` of each level are as in `cut_bands`.
 
         Examples
         --------
@@ -162,15 +161,15 @@ class Hierarchy:
         name: str = "",
         level_names: Sequence[str] = (),
     ) -> Hierarchy:
-        """Characters masked from the right: ``37003``, ``37***``, ``*****``.
+        """A hierarchy of characters masked from the right: ``37003``, ``37***``, ``*****``.
 
         Parameters
         ----------
         keep : sequence of int
-            How many characters each level keeps, falling; the first is the full length: level 0.
+            How many characters each level keeps, falling; the first, of level 0, is the full length.
         width : int, optional
-            The full length, where values may be whole numbers that lost their leading zeros: they are filled up to it.
-            Without it a value that has not the full length is an error.
+            The full length, if values may be whole numbers without their leading zeros, which are then added. Otherwise
+            a value of another length is an error.
         mask : str of one character
 
         Examples
@@ -202,9 +201,9 @@ class Hierarchy:
         name: str = "",
         level_names: Sequence[str] = (),
     ) -> Hierarchy:
-        """Dates by day (level 0), then by ``month``, ``quarter``, ``year`` or ``decade``, from fine to coarse.
+        """A hierarchy of dates: by day (level 0), then by ``month``, ``quarter``, ``year``, ``decade``, in this order.
 
-        Text holds a date as `date_format` says (`datetime.strptime`).
+        Dates as text are in `date_format` (of `datetime.strptime`).
 
         Examples
         --------
@@ -222,15 +221,15 @@ class Hierarchy:
     def from_file(
         cls, path: str | Path, *, header: bool, numbers: bool = False, nested: bool = True, name: str = ""
     ) -> Hierarchy:
-        """Read a hierarchy from a csv file, ``.gz`` too: one row a value, its labels in the columns after it.
+        """A hierarchy from a .csv or .csv.gz file: one row a value, its labels in the columns after it.
 
-        Columns are separated by comma, semicolon or tab; a `header` holds the names of the levels. Values are text
-        unless they are `numbers`; labels are text.
+        Columns are separated by comma, semicolon or tab; a `header` holds the names of the levels. Values are text, or
+        `numbers`; labels are text.
         """
         with about(str(path)):
             names, rows = _read_levels(path, header, numbers)
         if nested and (clash := _clash(rows)):
-            # Nothing of the file is quoted: it may turn out to be one of microdata.
+            # The message quotes nothing of the file, which may be one of microdata.
             raise OptionError(
                 f"{path}: two values alike at level {clash[0]} differ at level {clash[0] + 1}: levels must nest; "
                 "change one, or say nested=False"
@@ -249,7 +248,7 @@ class Hierarchy:
     def recode(self, series: pd.Series, level: int) -> pd.Series:
         """A column at one level, 0 to `height`: text from level 1 on, the values as they are at 0; never categories.
 
-        Missing values stay missing, except at a level that says nothing (`anything`).
+        Missing values stay missing, except at a level where all values are alike (`anything`).
         """
         level = self.check_level(level)
         if level == 0:
@@ -264,7 +263,7 @@ class Hierarchy:
             fault = TEXT_IN_BANDS
         refuse(uncovered, series.index, column, fault)
         if (anything := self.anything(level)) is not None:
-            # A gap among asterisks would tell who did not answer.
+            # A gap among asterisks would reveal who did not answer.
             codes, labels = np.where(codes < 0, len(labels), codes), [*labels, anything]
         return from_labels(labels, codes, series)
 
@@ -279,9 +278,9 @@ class Hierarchy:
         return list(values) if level == 0 else self.rules[level - 1].labels(values)
 
     def table(self, values: Iterable[Hashable] | None = None) -> pd.DataFrame:
-        """Values, by default all that the hierarchy lists, and their labels: a row a value, a column a level from 0 on.
+        """The labels of values (by default of all listed ones): a row a value, a column a level from 0 on.
 
-        Hierarchies by bands, masks or dates list none.
+        Hierarchies of bands, masks or dates list none.
         """
         if values is None:
             if not self.rules or not isinstance(self.rules[0], Listed):
@@ -292,7 +291,7 @@ class Hierarchy:
         return pd.DataFrame(columns).set_axis(pd.Index(series, name=self.name or None))
 
     def check_level(self, level: int) -> int:
-        """Return a level as a number; an `OptionError` where there is no such level."""
+        """The level as an int; an `OptionError` where there is no such level."""
         of = f" of {shortened(self.name)}" if self.name else ""
         return check_whole(level, f"level{of}", 0, self.height)
 
@@ -326,12 +325,20 @@ def _clash(rows: Mapping[Hashable, Sequence[str]]) -> tuple[int, str, str, str] 
 
 
 def _read_levels(path: str | Path, header: bool, numbers: bool) -> tuple[tuple[str, ...], dict[object, list[str]]]:
-    """Names of the levels (none without a header), and each value's labels; errors quote nothing of the file."""
+    """The names of the levels (none without a header), and each value's labels; errors quote nothing of the file."""
     try:
         text = files.read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise DataError("wrong encoding: not UTF-8; save the file as UTF-8") from None
-    lines = _lines(text)
+    first, reader = text.lstrip().partition("\n")[0], None
+    try:
+        delimiter = max(";,\t", key=lambda sign: len(next(csv.reader([first], delimiter=sign), [])))
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+        lines = [(reader.line_num, [cell.strip() for cell in cells]) for cells in reader if any(cells)]
+    except csv.Error as error:
+        raise DataError(
+            f"row {reader.line_num if reader else 1}: not csv ({error}); mend the quotation marks"
+        ) from None
     if not lines:
         raise DataError("has no rows; write one for each value")
     width = len(lines[0][1])
@@ -350,19 +357,6 @@ def _read_levels(path: str | Path, header: bool, numbers: bool) -> tuple[tuple[s
     if not rows:
         raise DataError("has a header and no rows; write one for each value")
     return names, rows
-
-
-def _lines(text: str) -> list[tuple[int, list[str]]]:
-    """Row number and cells of every row that is not blank."""
-    first = text.lstrip().partition("\n")[0]
-    reader = None
-    try:
-        delimiter = max(_DELIMITERS, key=lambda sign: len(next(csv.reader([first], delimiter=sign), [])))
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-        return [(reader.line_num, [cell.strip() for cell in cells]) for cells in reader if any(cells)]
-    except csv.Error as error:
-        row = reader.line_num if reader else 1
-        raise DataError(f"row {row}: not csv ({error}); mend the quotation marks") from None
 
 
 def _as_number(text: str, row: int) -> float | int:
