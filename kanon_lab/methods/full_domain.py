@@ -220,12 +220,10 @@ class LatticeResult:
 
     Attributes
     ----------
-    levels : dict of str to int
-        The level of each key variable.
-    node : tuple of int
-        The same levels, in the order of the key variables.
-    loss : float
-        The loss of the node, of the kind `loss_name`, one of `LOSSES`.
+    levels, node : dict of str to int, and tuple of int
+        The level of each key variable, by name and in their order.
+    loss, loss_name : float, and str
+        The loss of the node, and its kind, one of `LOSSES`.
     nodes : DataFrame
         One row a node, sorted by the levels: a column for each key variable (its level), then ``classes`` (that
         stay), ``k_achieved`` (the smallest f_k among records that stay; 0 where none does), ``suppressed`` (records

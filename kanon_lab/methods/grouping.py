@@ -299,7 +299,14 @@ def optimal(values: np.ndarray, k: int, *, tell: Callable[[int], object] = lambd
     starts, before = np.zeros(n + 1, dtype=np.int64), sliding_window_view(least, k)
     size = max(_AT_A_TIME // (2 * k * k) * k, _AT_A_TIME // (2 * k), 1)
     for first in range(k, n + 1, size):
-        costs = _costs(values, np.arange(first, min(first + size, n + 1)), k)
+        # Sums of squares of the runs that end there, by column of 2k - 1 ... k values. The costs of runs that would
+        # start before the first value are arbitrary: no path uses them.
+        block, back = np.arange(first, min(first + size, n + 1)), np.arange(1, 2 * k)
+        # As distances from the last of the run values keep their digits, and those of equal values are 0.
+        apart = values[np.maximum(block[:, None] - back, 0)] - values[block - 1][:, None]
+        sums = apart.cumsum(axis=1)[:, k - 1 :]
+        apart *= apart
+        costs = (apart.cumsum(axis=1)[:, k - 1 :] - sums**2 / back[k - 1 :])[:, ::-1]
         # The next k ends do not depend on each other: a run has at least k values.
         for done in range(0, len(costs), k):
             some, end = costs[done : done + k], first + done
@@ -316,17 +323,3 @@ def optimal(values: np.ndarray, k: int, *, tell: Callable[[int], object] = lambd
     run = np.empty(n, dtype=np.int64)
     run[order] = np.repeat(np.arange(len(ends)), np.diff(ends[::-1], prepend=0))
     return run
-
-
-def _costs(values: np.ndarray, ends: np.ndarray, k: int) -> np.ndarray:
-    """Sums of squares of the runs with some ends and, by column, 2k - 1 ... k values, shape (ends, k).
-
-    The costs of runs that would start before the first value are arbitrary: no path uses them.
-    """
-    back = np.arange(1, 2 * k)
-    # As distances from the last of the run values keep their digits, and those of equal ones are 0.
-    apart = values[np.maximum(ends[:, None] - back, 0)] - values[ends - 1][:, None]
-    sums = apart.cumsum(axis=1)[:, k - 1 :]
-    apart *= apart
-    costs = apart.cumsum(axis=1)[:, k - 1 :] - sums**2 / back[k - 1 :]
-    return costs[:, ::-1]

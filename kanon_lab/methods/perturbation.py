@@ -20,16 +20,7 @@ EXACTLY, EXPECTED, NEARLY = "exactly", "in expectation", "nearly"
 
 @dataclass(frozen=True)
 class Keep:
-    """Something that a perturbation leaves as it was.
-
-    Attributes
-    ----------
-    what : str
-        Such as ``means`` or ``marginals``.
-    how : {"exactly", "in expectation", "nearly"}
-    of : str
-        Of which variables and records, in words.
-    """
+    """What a perturbation leaves as it was (``means``), how (``exactly``, ``nearly``), and of which variables."""
 
     what: str
     how: str

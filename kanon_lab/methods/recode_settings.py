@@ -238,8 +238,15 @@ class Recode(Recoding):
             self._recoded(pd.Series(plain, dtype=object))
         else:
             self._recoded(_NO_NUMBERS if self.dates is None else _NO_NUMBERS.astype(object))
-        if self._codes is not None:
-            self._check_codes()
+        if self._codes is None:
+            return
+        codes = self._codes.items() if isinstance(self._codes, Mapping) else [(None, None)]
+        if not all(isinstance(code, (str, int, float)) and isinstance(label, str) and label for code, label in codes):
+            raise OptionError("labels must be a mapping of new code to text, such as labels: {1: North, 2: South}")
+        if self.groups is not None and self.others != "keep":
+            known = {as_text(code) for code in (*self.groups, self.others)}
+            if unknown := [code for code, _ in codes if as_text(code) not in known]:
+                raise OptionError(f"labels name {shortened(repr(unknown[0]))}, and no group is called so; mend it")
 
     def recoded(self, series: pd.Series) -> pd.Series:
         recoded = self._recoded(series)
@@ -266,16 +273,6 @@ class Recode(Recoding):
         """The labels of new codes; None where labels are those of bands."""
         bands = self.groups is None and self.hierarchy is None and not isinstance(self.labels, Mapping)
         return None if bands else self.labels
-
-    def _check_codes(self) -> None:
-        """Refuse labels that are not a mapping of codes to texts, or are of codes that no group has."""
-        codes = self._codes.items() if isinstance(self._codes, Mapping) else [(None, None)]
-        if not all(isinstance(code, (str, int, float)) and isinstance(label, str) and label for code, label in codes):
-            raise OptionError("labels must be a mapping of new code to text, such as labels: {1: North, 2: South}")
-        if self.groups is not None and self.others != "keep":
-            known = {as_text(code) for code in (*self.groups, self.others)}
-            if unknown := [code for code, _ in codes if as_text(code) not in known]:
-                raise OptionError(f"labels name {shortened(repr(unknown[0]))}, and no group is called so; mend it")
 
 
 class Tail(Recoding):

@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.arguments import as_share
-from kanon_lab.classes import ClassTable
 from kanon_lab.classes.counts import Counts, records_in, table_of_rows
 from kanon_lab.columns import coded, distinct_rows, refuse, strata_codes
 from kanon_lab.errors import DataError, OptionError, UnfitOptionError, about, meant, shortened
@@ -409,43 +408,29 @@ def suppress_above_risk(
         above = above_threshold(protected)
     lost = [rows & frame[name].notna().to_numpy() for name, rows in gone.items()]
     touched = np.any(lost, axis=0) if lost else np.zeros(len(frame), dtype=bool)
-    claims = _risk_claims(frame, protected, spec, threshold, estimator, counts)
-    return Suppression(protected, cells, records_in(first, counts), records_in(touched, counts), claims)
-
-
-def _risk_claims(
-    original: pd.DataFrame,
-    released: pd.DataFrame,
-    spec: KeySpec,
-    threshold: float,
-    estimator: str,
-    counts: Counts | None,
-) -> pd.DataFrame:
-    """The records above the threshold, by three readings of a missing value."""
-
-    def risk(table: ClassTable, f_k: np.ndarray, F_k: np.ndarray) -> np.ndarray:
-        # Under another reading than the policy's, weights below 1 may leave F_k below f_k.
-        return individual_risk(f_k, np.maximum(F_k, f_k), estimator=estimator)[table.class_of_row]
-
-    policies = (replace(spec, missing=policy) for policy in ("wildcard", "category"))
-    any_value, own_value = (table_of_rows(released, policy, counts) for policy in policies)
+    any_value, own_value = (
+        table_of_rows(protected, replace(spec, missing=m), counts) for m in ("wildcard", "category")
+    )
     # An intruder who knows the true key looks for it among the released values. Only codes and weights are used, and
     # category spares the count of compatible records.
-    true = table_of_rows(original, replace(spec, missing="category"), counts)
+    true = table_of_rows(frame, replace(spec, missing="category"), counts)
     codes = true.codes.astype(np.int64)
-    records = np.ones(len(released), dtype=np.int64) if counts is None else counts.records
+    records = np.ones(len(frame), dtype=np.int64) if counts is None else counts.records
     weights: Any = true.weight_of_record if counts is None else counts.weights and counts.weights.rounded
-    shown = np.where(released[list(spec.key_variables)].notna(), codes[true.class_of_row], -1)
+    shown = np.where(protected[list(spec.key_variables)].notna(), codes[true.class_of_row], -1)
     f_k = compatible_records(codes, shown, records)
     F_k = f_k.astype(float) if spec.weight is None else compatible_records(codes, shown, weights)
-    risks = {
-        "compatible": risk(any_value, any_value.f_k, any_value.F_k),
-        "own_class": risk(own_value, own_value.f_k, own_value.F_k),
-        "true_key": risk(true, f_k, F_k),
+    readings = {
+        "compatible": (any_value, any_value.f_k, any_value.F_k),
+        "own_class": (own_value, own_value.f_k, own_value.F_k),
+        "true_key": (true, f_k, F_k),
     }
     keys, rows = ", ".join(map(str, spec.key_variables)), []
-    for claim, record_risks in risks.items():
-        above = records_above(record_risks, threshold=threshold, records=records)
+    for claim, (table, n, N) in readings.items():
+        # Under another reading than the policy's, weights below 1 may leave F_k below f_k.
+        risks = individual_risk(n, np.maximum(N, n), estimator=estimator)[table.class_of_row]
+        failing = records_above(risks, threshold=threshold, records=records)
         meaning = RISK_CLAIMS[claim].format(threshold=threshold, estimator=estimator)
-        rows.append((claim, keys, None, above.records, above.share, meaning))
-    return pd.DataFrame(rows, columns=CLAIM_COLUMNS)
+        rows.append((claim, keys, None, failing.records, failing.share, meaning))
+    claims = pd.DataFrame(rows, columns=CLAIM_COLUMNS)
+    return Suppression(protected, cells, records_in(first, counts), records_in(touched, counts), claims)

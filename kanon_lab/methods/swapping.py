@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 import pandas as pd
@@ -140,7 +141,8 @@ def rank_swap(
 
 def _partners(records: int, window: int, rng: np.random.Generator) -> np.ndarray:
     """For each rank from 0 on the rank that it exchanges values with: its own, where there is no partner."""
-    partner, left, drawn = list(range(records)), records, _draws(rng, min(records, 2**14))
+    partner, left, at_once = list(range(records)), records, min(records, 2**14)
+    drawn = (number for _ in count() for number in rng.random(at_once).tolist())
     for rank in range(records):
         if partner[rank] != rank:
             continue
@@ -156,12 +158,6 @@ def _partners(records: int, window: int, rng: np.random.Generator) -> np.ndarray
         partner[rank], partner[other] = other, rank
         left -= 1
     return np.array(partner)
-
-
-def _draws(rng: np.random.Generator, at_once: int) -> Iterator[float]:
-    """Endless random numbers from 0 to below 1."""
-    while True:
-        yield from rng.random(at_once).tolist()
 
 
 #: The largest share of the variance of a variable's normal scores that the `given` variables may explain.
