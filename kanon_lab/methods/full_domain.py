@@ -1,8 +1,8 @@
-"""Whole files generalised, by levels that are given or by those of the node of least loss, and shortened."""
+"""Generalisation of whole files, at chosen levels or at those of least loss, and removal of records."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from math import floor
@@ -24,7 +24,7 @@ from kanon_lab.roles import KeySpec, column_names
 
 
 def generalise(frame: pd.DataFrame, hierarchies: Mapping[str, Hierarchy], levels: Mapping[str, int]) -> pd.DataFrame:
-    """Global recoding: every record to the same level of each variable; one without a level stays as it is.
+    """Recode every record to the same level of each variable; variables without a level stay as they are.
 
     Returns
     -------
@@ -46,7 +46,7 @@ def generalise(frame: pd.DataFrame, hierarchies: Mapping[str, Hierarchy], levels
 def generalise_records(
     frame: pd.DataFrame, hierarchies: Mapping[str, Hierarchy], levels_of_records: pd.DataFrame
 ) -> pd.DataFrame:
-    """Local generalisation: each record to levels of its own.
+    """Recode each record to levels of its own.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def generalise_records(
     Returns
     -------
     DataFrame
-        The same records and columns; a column in which some record is above level 0 is text.
+        The same records and columns; a column with a record above level 0 is text.
 
     Examples
     --------
@@ -75,12 +75,12 @@ def generalise_records(
         series = one_column(frame, name)
         with about("levels_of_records"):
             levels = one_column(levels_of_records, name)
-        wanted = {hierarchy.check_level(level): (levels == level).to_numpy() for level in levels.unique()}
-        if set(wanted) <= {0}:
+        rows_at = {hierarchy.check_level(level): (levels == level).to_numpy() for level in levels.unique()}
+        if set(rows_at) <= {0}:
             recoded[name] = plain(series)
             continue
         column = np.full(len(series), np.nan, dtype=object)
-        for level, rows in wanted.items():
+        for level, rows in rows_at.items():
             labels = hierarchy.recode(series[rows], level)
             column[rows] = labels.map(as_text, na_action="ignore") if level == 0 else labels
         recoded[name] = pd.Series(column, index=frame.index, name=name)
@@ -88,17 +88,17 @@ def generalise_records(
 
 
 def suppress_records(frame: pd.DataFrame, rows: Sequence | np.ndarray | pd.Series | pd.Index) -> pd.DataFrame:
-    """Take records out of a frame.
+    """Remove records from a file.
 
     Parameters
     ----------
     rows : array of bool, shape (n,), or sequence of index labels
-        The records to take out. A Series of bool must have the index of the frame.
+        The records to remove. A Series of bool must have the index of the frame.
 
     Returns
     -------
     DataFrame
-        The other records under their index labels; no category stays that only a removed record had.
+        The other records under their index labels, without categories that only removed records had.
 
     Examples
     --------
@@ -136,52 +136,44 @@ def _of(hierarchies: Mapping[str, Hierarchy], name: str) -> Hierarchy:
     return hierarchies[name]
 
 
-_MEASURED = ("classes", "k_achieved", "suppressed", "discernibility", "average_class_size")
+_MEASURES = ("classes", "k_achieved", "suppressed", "discernibility", "average_class_size")
 
 
-def node_table(
+def _measure_nodes(
     space: LevelSpace, required: Requirement, *, allowed: int, weights: Mapping[str, float] | None
 ) -> pd.DataFrame:
-    """Measure every node, sorted by the levels; see `kanon_lab.methods.LatticeResult.nodes`."""
+    """Measures of every node, sorted by the levels; see `kanon_lab.methods.LatticeResult.nodes`."""
     keys = list(space.table.spec.key_variables)
-    prunes = space.has_wildcards and all(key.nested for key in space.keys)
-    if prunes:
-        rows = [(*node, *row) for node, row in _from_the_top(space, required, allowed)]
+    if space.has_wildcards and all(key.nested for key in space.keys):
+        # The coarsest nodes come first; nodes below one that removes too much for k alone are not measured. Where
+        # levels nest, records that are compatible at a node are compatible at every node above it, so that the records
+        # that k alone leaves never decrease upwards; any further requirement leaves a part of them.
+        k_alone, rows = Requirement(required.k_required), []
+        nodes = np.array(list(product(*(range(key.height + 1) for key in space.keys))))
+        may_satisfy = np.ones(len(nodes), dtype=bool)
+        for i in np.argsort(-nodes.sum(axis=1), kind="stable"):
+            node = tuple(int(level) for level in nodes[i])
+            measures: tuple = (None, None, None, np.nan, np.nan)
+            if may_satisfy[i]:
+                classes, _ = space.at(node)
+                measures = _measure_node(space, node, replace(classes, values=()), k_alone)
+                if measures[2] > allowed:
+                    may_satisfy &= ~(nodes <= nodes[i]).all(axis=1)
+                if required.needs_values:
+                    measures = _measure_node(space, node, classes, required)
+            rows.append((*node, *measures))
     else:
-        rows = [(*node, *_row(space, node, classes, required)) for node, classes in space.nodes()]
-    nodes = pd.DataFrame(rows, columns=[*keys, *_MEASURED]).sort_values(keys, ignore_index=True)
-    nodes = nodes.astype(dict.fromkeys(_MEASURED[:3], "Int64"))
-    satisfied = (nodes["suppressed"] <= allowed) & (nodes["suppressed"] < space.table.n)
-    nodes.insert(len(keys) + 3, "satisfied", satisfied.fillna(False).astype(bool))
-    nodes["weighted_level"] = weighted_levels(nodes, space, weights)
-    return nodes
+        rows = [(*node, *_measure_node(space, node, classes, required)) for node, classes in space.nodes()]
+    table = pd.DataFrame(rows, columns=[*keys, *_MEASURES]).sort_values(keys, ignore_index=True)
+    table = table.astype(dict.fromkeys(_MEASURES[:3], "Int64"))
+    satisfied = (table["suppressed"] <= allowed) & (table["suppressed"] < space.table.n)
+    table.insert(len(keys) + 3, "satisfied", satisfied.fillna(False).astype(bool))
+    table["weighted_level"] = weighted_levels(table, space, weights)
+    return table
 
 
-def _from_the_top(space: LevelSpace, required: Requirement, allowed: int) -> Iterator[tuple[Node, tuple]]:
-    """The coarsest nodes first; nodes below one that removes too much for k alone are not measured.
-
-    Where levels nest, records that are compatible at a node are so at every node above it, so that what k alone leaves
-    there never shrinks; what k leaves holds what any further requirement leaves.
-    """
-    k_alone = Requirement(required.k_required)
-    nodes = np.array(list(product(*(range(key.height + 1) for key in space.keys))))
-    open_ = np.ones(len(nodes), dtype=bool)
-    for i in np.argsort(-nodes.sum(axis=1), kind="stable"):
-        node = tuple(int(level) for level in nodes[i])
-        if not open_[i]:
-            yield node, (None, None, None, np.nan, np.nan)
-            continue
-        classes, _ = space.at(node)
-        row = _row(space, node, replace(classes, values=()), k_alone)
-        if row[2] > allowed:
-            open_ &= ~(nodes <= nodes[i]).all(axis=1)
-        if required.needs_values:
-            row = _row(space, node, classes, required)
-        yield node, row
-
-
-def _row(space: LevelSpace, node: Node, classes: NodeClasses, required: Requirement) -> tuple:
-    """The measures of one node, in the order of the columns."""
+def _measure_node(space: LevelSpace, node: Node, classes: NodeClasses, required: Requirement) -> tuple:
+    """The measures of one node, in the order of `_MEASURES`."""
     kept, f_k = required.kept(classes, space.patterns(node, classes))
     records, f_k = classes.records[kept], f_k[kept]
     count, suppressed = len(records), space.table.n - int(records.sum())
@@ -194,7 +186,7 @@ def _row(space: LevelSpace, node: Node, classes: NodeClasses, required: Requirem
 
 
 def weighted_levels(nodes: pd.DataFrame, space: LevelSpace, weights: Mapping[str, float] | None) -> pd.Series:
-    """Sum over the keys of weight times level by height, for every row; weights are 1 where none is given."""
+    """For every row, the sum over the keys of weight (by default 1) times level, divided by the key's height."""
     names = space.table.spec.key_variables
     weights = {name: float_of(weight) for name, weight in (weights or {}).items()}
     if strange := [name for name in weights if name not in names]:
@@ -224,25 +216,21 @@ _NODE_COLUMNS = ("classes", "k_achieved", "suppressed", "satisfied", *LOSSES, "l
 
 @dataclass(frozen=True)
 class LatticeResult:
-    """The node of least loss and what it makes of the file.
+    """The node of least loss, and the file protected at its levels.
 
     Attributes
     ----------
-    levels : dict of str to int
-        The level of each key variable.
-    node : tuple of int
-        The same, in the order of the key variables.
-    loss : float
-        What was made least; see `loss_name`.
-    loss_name : str
-        One of `LOSSES`.
+    levels, node : dict of str to int, and tuple of int
+        The level of each key variable, by name and in their order.
+    loss, loss_name : float, and str
+        The loss of the node, and its kind, one of `LOSSES`.
     nodes : DataFrame
         One row a node, sorted by the levels: a column for each key variable (its level), then ``classes`` (that
         stay), ``k_achieved`` (the smallest f_k among records that stay; 0 where none does), ``suppressed`` (records
-        removed), ``satisfied``, the `LOSSES` and ``loss``, the one chosen. What a node that was skipped (see
-        `lattice_search`) would give is missing; so is the average class size where no record stays.
+        removed), ``satisfied``, the `LOSSES` and ``loss``, the chosen one. Measures of a node that was skipped (see
+        `lattice_search`) are missing; so is the average class size where no record stays.
     frame : DataFrame
-        The protected file: keys recoded, removed records left out, index labels and other columns as they were.
+        The protected file: keys recoded, records removed, index labels and other columns as they were.
     suppressed : Index
         Labels of the removed records.
     """
@@ -286,9 +274,8 @@ def lattice_search(
     suppression_limit : float, 0-1
         Share of the records that may be removed: all records of classes that fail.
     loss : {"discernibility", "average_class_size", "weighted_level"}
-        See the notes.
     level_weights : mapping of str to float, optional
-        Weights of key variables in the weighted level, 0 or more; 1 where none is given.
+        Weights of key variables in the weighted level, 0 or more; by default 1.
     l_required : float, optional
         The l of l-diversity, 1 or more, of every sensitive variable.
     l_kind : {"distinct", "entropy", "recursive"}
@@ -296,36 +283,34 @@ def lattice_search(
     t_required : float, optional
         The t of t-closeness (0-1), of every sensitive variable, against the distribution in the whole file.
     distance : {"equal", "ordered", "hierarchical"}
-        Distance between sensitive values; the last needs `distance_hierarchy`.
+        Distance between sensitive values; ``hierarchical`` needs `distance_hierarchy`.
     sensitive : names, optional
         Sensitive variables; by default those of `spec`. A class in which none of their values is known fails.
 
     Returns
     -------
     LatticeResult
-        Of equal losses the node that removes fewer records is chosen, then that of the smaller weighted level, then
-        the one that comes first in the node table. Where no node protects enough, an error says how much the best one
-        removes; it also says where there are more than `MOST_NODES`.
+        Of nodes with equal loss, the one that removes fewest records, then the one with the smallest weighted level,
+        then the first in the node table. Where no node protects enough, an error says how much the best one removes.
 
     Notes
     -----
-    Every node is measured; only where keys are missing under ``wildcard`` and all levels nest, the nodes below one that
-    removes too many records for k alone are skipped: they remove no fewer.
+    Every node is measured (at most `MOST_NODES`), except where keys are missing under ``wildcard`` and all levels nest:
+    then nodes below one that removes too many records for k alone are skipped, because they remove no fewer.
 
     With n records in the file and s removed, the discernibility is the sum of f_k over the records that stay, plus n s
-    (Bayardo and Agrawal 2005, C_DM). The average class size is n - s by the sum of 1/f_k over them, by k_required.
-    Where no key is missing, that sum is the number of classes (LeFevre et al. 2006, C_AVG, where nothing is removed);
-    under ``wildcard`` it keeps compatible patterns from counting as classes of their own. Removing records costs
-    nothing in the latter nor in the weighted level, the sum of weight times level by height: there only
-    `suppression_limit` holds it down.
+    (Bayardo and Agrawal 2005, C_DM). The average class size is n - s divided by the sum of 1/f_k over the records that
+    stay, divided by k_required. Where no key is missing, that sum is the number of classes (LeFevre et al. 2006, C_AVG,
+    where nothing is removed). The weighted level is the sum of weight times level divided by height. The last two do
+    not count removed records: only `suppression_limit` limits them.
 
     Examples
     --------
     >>> age = kanon_lab.methods.Hierarchy.from_intervals([[0, 5, 10], [0, 10]], closed='left', name='age')
-    >>> found = kanon_lab.methods.lattice_search(pd.DataFrame({'age': [1, 3, 7]}), {'age': age}, k_required=2)
-    >>> found.levels, found.loss
+    >>> result = kanon_lab.methods.lattice_search(pd.DataFrame({'age': [1, 3, 7]}), {'age': age}, k_required=2)
+    >>> result.levels, result.loss
     ({'age': 2}, 9.0)
-    >>> found.nodes[['age', 'classes', 'k_achieved', 'satisfied']]
+    >>> result.nodes[['age', 'classes', 'k_achieved', 'satisfied']]
        age  classes  k_achieved  satisfied
     0    0        0           0      False
     1    1        1           2      False
@@ -347,33 +332,32 @@ def lattice_search(
     check_k_of_file(k_required, space.table.n)
     # The share may fall short of a whole number of records by rounding alone.
     allowed = floor(suppression_limit * space.table.n + 1e-9)
-    nodes = node_table(space, required, allowed=allowed, weights=level_weights)
+    nodes = _measure_nodes(space, required, allowed=allowed, weights=level_weights)
     nodes["loss"] = nodes[loss]
-    best = _best(nodes, required, space.table.n, spec.key_variables)
-    chosen: Any = nodes.loc[best]
-    node = tuple(int(chosen[name]) for name in spec.key_variables)
+    satisfied = nodes[nodes["satisfied"]].sort_values(["loss", "suppressed", "weighted_level"], kind="stable")
+    if satisfied.empty:
+        raise _unmet(required, nodes.iloc[int(nodes["suppressed"].astype(float).argmin())], space)
+    best: Any = satisfied.iloc[0]
+    node = tuple(int(best[name]) for name in spec.key_variables)
     classes, class_of_record = space.at(node)
     kept, _ = required.kept(classes, space.patterns(node, classes))
     gone = ~kept[class_of_record]
     levels = dict(zip(spec.key_variables, node))
     recoded = {name: levels[name] for name in hierarchies}
     protected = generalise(suppress_records(frame, gone), hierarchies, recoded)
-    return LatticeResult(levels, node, float(chosen["loss"]), loss, nodes, protected, frame.index[gone])
+    return LatticeResult(levels, node, float(best["loss"]), loss, nodes, protected, frame.index[gone])
 
 
-def _best(nodes: pd.DataFrame, required: Requirement, n: int, names: Sequence[str]) -> int:
-    """Row of the chosen node."""
-    satisfied = nodes[nodes["satisfied"]]
-    if not satisfied.empty:
-        return satisfied.sort_values(["loss", "suppressed", "weighted_level"], kind="stable").index[0]
-    fewest = nodes.iloc[int(nodes["suppressed"].astype(float).argmin())]
+def _unmet(required: Requirement, fewest: Any, space: LevelSpace) -> OptionError:
+    """The error where no node meets a requirement, which names the node that removes the fewest records."""
+    n = space.table.n
     share, limit = percent(fewest["suppressed"] / n), np.ceil(1000 * fewest["suppressed"] / n) / 1000
     asked = f"k_required {required.k_required}" + (" with the diversity asked for" if required.needs_values else "")
-    at = ", ".join(f"{shortened(str(name))} {int(fewest[name])}" for name in names)
+    at = ", ".join(f"{shortened(str(name))} {int(fewest[name])}" for name in space.table.spec.key_variables)
     remedy = "give the hierarchies a higher level or ask for less"
     if fewest["suppressed"] < n:
         remedy = f"raise suppression_limit to {limit:.3f}, or {remedy}"
-    raise OptionError(
+    return OptionError(
         f"no node meets {asked} within the suppression limit: the best one removes {share} of the records "
         f"(levels {at}); {remedy}"
     )
@@ -382,7 +366,7 @@ def _best(nodes: pd.DataFrame, required: Requirement, n: int, names: Sequence[st
 def level_grid(
     frame: pd.DataFrame, hierarchies: Mapping[str, Hierarchy], *, spec: KeySpec | None = None, k_max: int = 20
 ) -> pd.DataFrame:
-    """How many records stand in small classes at every node: what explorers show.
+    """How many records are in small classes at every node.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Groups of at least k records that are alike: MDAV, and the best partition of one variable."""
+"""Groups of at least k similar records: MDAV, and the optimal partition of one variable."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-# Points of a block at most: fewer make more balls to look at, more make longer looks into one.
+# The most points of a block: fewer make more balls to look at, more make longer looks into one.
 _LARGEST = 64
-# What roots, sums and scaled values went into is trusted only up to this share.
+# Relative error allowed for results of roots, sums and scaled values.
 _SLACK = 1e-12
 
 
 def squared(points: np.ndarray, centre: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Weighted squared distances of points, shape (variables, n), from one, shape (variables,).
+    """Weighted squared distances of points, shape (variables, n), from a centre, shape (variables,).
 
-    Always reckoned in the same order, so that equal points are equally far. What the searches below pass over is
-    farther or nearer by more than rounding; of the others these distances decide.
+    Always computed in the same order, so that equal points are equally far. The searches below pass over points that
+    are farther or nearer by more than rounding; these distances decide between the others.
     """
     apart = points - centre[:, None]
     apart *= apart
@@ -30,13 +30,13 @@ def squared(points: np.ndarray, centre: np.ndarray, weights: np.ndarray) -> np.n
 
 
 class Records:
-    """Records that are in no group yet: which is farthest from a point, and which are nearest to one of them."""
+    """Records that are in no group yet, searched for the one farthest from a point and those nearest to a record."""
 
     def __init__(self, points: np.ndarray, weights: np.ndarray):
         self.points, self.weights = points, weights
         self.left, self.total = points.shape[1], points.sum(axis=1)
         self.there = np.ones(self.left, dtype=bool)
-        # Equal records stand together, in file order; `_head` is before the first of them that is there.
+        # Equal records are together, in file order; `_head` is at or before the first of them that is left.
         self._queue = np.lexsort(points)
         differs = (np.diff(points[:, self._queue], axis=1) != 0).any(axis=0)
         self._same = np.empty(self.left, dtype=np.intp)
@@ -48,7 +48,7 @@ class Records:
         self._build()
 
     def _build(self) -> None:
-        """Make a tree of the records that are there, and blocks of neighbours in it."""
+        """Make a tree of the records that are left, and blocks of neighbours in it."""
         from scipy.spatial import cKDTree
 
         self._rows, self._built = np.flatnonzero(self.there), self.left
@@ -63,7 +63,7 @@ class Records:
         self._cover()
 
     def _cover(self) -> None:
-        """Draw balls about what is left of the blocks."""
+        """Draw balls around what is left of the blocks."""
         there = self.there[self._order]
         size = np.add.reduceat(there, self._first, dtype=np.intp)
         size = size[size > 0]
@@ -74,7 +74,7 @@ class Records:
         # For a product with (-2 a, 1): the squared distance from a, less the square of a.
         self._lifted = np.vstack([self._scaled, square])
         self._first = size.cumsum() - size
-        # Wide balls are of no use: their records stand alone.
+        # Wide balls are of no use: each of their records becomes a block.
         alone = np.repeat(self._balls(size)[-1] > self._radius / 4, size)
         alone[self._first] = True
         self._first = alone.nonzero()[0]
@@ -90,7 +90,7 @@ class Records:
         return middle, np.sqrt(np.maximum.reduceat((apart**2).sum(axis=0), self._first))
 
     def remove(self, rows: np.ndarray) -> None:
-        """Take records away."""
+        """Remove records."""
         self.there[rows] = False
         self.left -= len(rows)
         self.total -= self.points[:, rows].sum(axis=1)
@@ -107,17 +107,17 @@ class Records:
         own, least = at @ at, self._radius / 4
         slack = _SLACK * len(at) * (self._radius**2 + own)
         lift = np.append(-2 * at, [1.0, 2 * max(self._reach, least)])
-        # A few blocks tell how far it is at least; then those that may hold one as far are looked at.
-        bound, found = lift @ self._ball, [-np.inf]
-        while len(found) < 4 and bound[block := bound.argmax()] > -np.inf:
+        # A few blocks give a lower bound of the distance; then those that may hold a record as far are looked at.
+        bound, farthest = lift @ self._ball, [-np.inf]
+        while len(farthest) < 4 and bound[block := bound.argmax()] > -np.inf:
             first = self._first[block]
             most = (lift[:-1] @ self._lifted[:, first : first + self._size[block]]).max()
             bound[block] = -np.inf
             if most > -np.inf:
-                found.append(most)
+                farthest.append(most)
             else:
                 self._ball[-2, block] = -np.inf
-        most, many = max(found), 16
+        most, many = max(farthest), 16
         while True:
             self._reach = max(math.sqrt(max(most + own, 0.0)), least)
             lift[-1] = 2 * self._reach
@@ -125,12 +125,12 @@ class Records:
             blocks = (bound >= self._reach**2 - own - slack).nonzero()[0]
             if len(blocks) <= 4 * many:
                 break
-            # So many are fewer once some of the most promising have been looked at.
+            # There are too many: looking at the most promising raises the bound.
             best = self._lift(lift, blocks[np.argpartition(bound[blocks], -many)[-many:]])[1].max()
             most, many = (best, many) if best > most else (most, 4 * many)
         places, far = self._lift(lift, blocks)
         most = far.max(initial=-np.inf)
-        # Balls are small beside the distance. Where they are not, all that was far has gone.
+        # Balls are small beside the distance; where they are not, all far records are gone.
         if most + own < least**2 - slack:
             self._build()
             return self.farthest(centre)
@@ -139,14 +139,14 @@ class Records:
         return int(rows[distance == distance.max()].min())
 
     def _lift(self, lift: np.ndarray, blocks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Where the records of some blocks stand, and how far they are, less a constant."""
+        """The positions of the records of some blocks, and their squared distances, less a constant."""
         size = self._size[blocks]
         places = np.repeat(self._first[blocks] - size.cumsum() + size, size)
         places += np.arange(len(places))
         return places, lift[:-1] @ self._lifted[:, places]
 
     def nearest(self, row: int, count: int) -> np.ndarray:
-        """A record and the `count` - 1 others nearest to it, of equals the earliest; in no order, shape (count,)."""
+        """A record and the `count` - 1 others nearest to it (of ties the earliest), unordered, shape (count,)."""
         if self._count[self._same[row]] >= count:
             return self._equal(row, count)
         at = (self.points[:, row] - self._middle) * self._unit
@@ -183,11 +183,10 @@ class Records:
 
 
 def on_grid(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Values (n, variables) as whole numbers (variables, n), and what a squared difference of each counts for.
+    """Values (n, variables) as whole numbers (variables, n), and the weight of each variable's squared differences.
 
-    Values less their median, times a power of 2, are rounded, so that the sum of any of them is exact, in whatever
-    order. For a million records the rounding is below a billionth of a standard deviation. Weights make every variance
-    1.
+    Values less their median, times a power of 2, are rounded, so that sums are exact in any order. For a million
+    records the rounding is below a billionth of a standard deviation. Weights make every variance 1.
     """
     points = np.ascontiguousarray(values.T - np.median(values, axis=0)[:, None])
     for row in points:
@@ -204,7 +203,7 @@ def mdav(
     order: np.ndarray | None = None,
     tell: Callable[[int], object] = lambda records: None,
 ) -> np.ndarray:
-    """The group of each record, numbered as formed; `order`: who begins one, not those farthest from the centroid."""
+    """The group of each record, numbered as formed, from the farthest record or by `order` of who begins a group."""
     records = Records(points, weights)
     outermost, rough = _Outermost(records), order is None and records.left > MOST_EXACT
     begin = iter(outermost) if order is None else (row for row in order.tolist() if records.there[row])
@@ -228,10 +227,10 @@ def mdav(
 
 
 class _Outermost:
-    """Time and again the record that is farthest from the centroid of those left.
+    """An iterator of the record that is then farthest from the centroid of those left.
 
-    The centroid moves little from one time to the next: only records that were far out a while ago need be looked at,
-    as long as one of them is farther than all others can have become. Those are a ring, and a ring in it.
+    The centroid moves little from one step to the next: only records that were far out a while ago need be looked at,
+    as long as one of them is farther than all others can have become. They form a ring, and a ring within it.
     """
 
     def __init__(self, records: Records):
@@ -276,40 +275,39 @@ class _Outermost:
 
 #: Records up to which MDAV is exact. Of more, the record farthest from another is sought among the outermost only.
 MOST_EXACT = 200_000
-# Records, at least, among which it is sought.
+# The fewest records among which it is sought.
 _FEW = 64
-# Costs of groups that are reckoned at a time.
+# Costs of groups that are computed at a time.
 _AT_A_TIME = 2**20
 
 
 def optimal(values: np.ndarray, k: int, *, tell: Callable[[int], object] = lambda records: None) -> np.ndarray:
     """The partition into groups of at least `k` with the least sum of squares about the group means, numbered by value.
 
-    In the best partition each group is a run of the sorted values, of k to 2k - 1 of them. So it is the shortest path
-    from before the first value to behind the last, where a step over a run costs its sum of squares: for each end of a
-    run only k starts are tried. Of equally good last groups the largest is taken; equal values stand in file order.
+    In the best partition each group is a run of k to 2k - 1 sorted values. So it is the shortest path from before the
+    first value to after the last, where a step over a run costs its sum of squares: for each end of a run only k starts
+    are tried. Of equally good last groups the largest is taken; equal values are in file order.
     """
-    order = np.argsort(values, kind="stable")
-    run = np.empty(len(values), dtype=np.int64)
-    ends = _ends(values[order], k, tell)
-    run[order] = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
-    return run
-
-
-def _ends(values: np.ndarray, k: int, tell: Callable[[int], object]) -> np.ndarray:
-    """Where the runs of the best partition of sorted values end."""
-    n = len(values)
+    order, n = np.argsort(values, kind="stable"), len(values)
+    values = values[order]
     # In such units squares neither vanish nor overflow.
     unit = values[-1] - values[0]
     values = (values - values[n // 2]) / (unit or 1.0)
-    # Least cost up to each end, behind 2k places from which no path comes but from the last.
+    # Least cost up to each end, after 2k places of which only the last begins a path.
     least = np.full(2 * k + n, np.inf)
     least[2 * k - 1] = 0.0
     starts, before = np.zeros(n + 1, dtype=np.int64), sliding_window_view(least, k)
     size = max(_AT_A_TIME // (2 * k * k) * k, _AT_A_TIME // (2 * k), 1)
     for first in range(k, n + 1, size):
-        costs = _costs(values, np.arange(first, min(first + size, n + 1)), k)
-        # The k next ends depend on none of each other: a run has k values at least.
+        # Sums of squares of the runs that end there, by column of 2k - 1 ... k values. The costs of runs that would
+        # start before the first value are arbitrary: no path uses them.
+        block, back = np.arange(first, min(first + size, n + 1)), np.arange(1, 2 * k)
+        # As distances from the last of the run values keep their digits, and those of equal values are 0.
+        apart = values[np.maximum(block[:, None] - back, 0)] - values[block - 1][:, None]
+        sums = apart.cumsum(axis=1)[:, k - 1 :]
+        apart *= apart
+        costs = (apart.cumsum(axis=1)[:, k - 1 :] - sums**2 / back[k - 1 :])[:, ::-1]
+        # The next k ends do not depend on each other: a run has at least k values.
         for done in range(0, len(costs), k):
             some, end = costs[done : done + k], first + done
             paths = before[end : end + len(some)] + some
@@ -322,18 +320,6 @@ def _ends(values: np.ndarray, k: int, tell: Callable[[int], object]) -> np.ndarr
     while end > 0:
         ends.append(end)
         end += int(starts[end]) - (2 * k - 1)
-    return np.array(ends[::-1])
-
-
-def _costs(values: np.ndarray, ends: np.ndarray, k: int) -> np.ndarray:
-    """Sums of squares of the runs with some ends and, by column, 2k - 1 ... k values, shape (ends, k).
-
-    Those that would start before the first value cost anything: no path comes to them.
-    """
-    back = np.arange(1, 2 * k)
-    # As distances from the last of the run values keep their digits, and those of equal ones are 0.
-    apart = values[np.maximum(ends[:, None] - back, 0)] - values[ends - 1][:, None]
-    sums = apart.cumsum(axis=1)[:, k - 1 :]
-    apart *= apart
-    costs = apart.cumsum(axis=1)[:, k - 1 :] - sums**2 / back[k - 1 :]
-    return costs[:, ::-1]
+    run = np.empty(n, dtype=np.int64)
+    run[order] = np.repeat(np.arange(len(ends)), np.diff(ends[::-1], prepend=0))
+    return run

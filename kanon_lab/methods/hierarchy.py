@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -19,8 +18,7 @@ from kanon_lab.columns import distinct, from_labels, plain, refuse
 from kanon_lab.errors import DataError, OptionError, about, shortened
 from kanon_lab.rules import ISO, TEXT_IN_BANDS, UNITS, Alike, Bands, Dated, Listed, Masked, Rule, check_date_format
 
-_DELIMITERS = ";,\t"
-# Characters of a value that is masked: every label of a level has as many.
+# The most characters of a masked value: every label of a level has as many.
 _LONGEST = 1000
 
 
@@ -28,9 +26,9 @@ _LONGEST = 1000
 class Hierarchy:
     """A variable at several levels of detail: level 0 as it is, each level above it coarser.
 
-    Make one with `from_mapping`, `from_intervals`, `from_masks`, `from_dates` or `from_file`; each takes `name`,
-    `level_names` and `top`: the label of a last level in which all values are alike (commonly ``"*"``). Where levels
-    need not nest, as five-year bands up to 65+ and ten-year bands up to 80+, say ``nested=False``.
+    Make one with `from_mapping`, `from_intervals`, `from_masks`, `from_dates` or `from_file`. Options are `name`,
+    `level_names` and `top`: the label of a last level at which all values are alike (commonly ``"*"``). Where levels
+    need not nest, as five-year bands up to 65+ and ten-year bands up to 80+, use ``nested=False``.
 
     Attributes
     ----------
@@ -70,13 +68,13 @@ class Hierarchy:
         name: str = "",
         level_names: Sequence[str] = (),
     ) -> Hierarchy:
-        """Labels from a list.
+        """A hierarchy of listed values and labels.
 
         Parameters
         ----------
         mapping : mapping, or sequence of mappings
-            For each value its label, or its labels at levels 1, 2, ...; or one mapping for each level, from the labels
-            of the level below it (from the values, at level 1). Labels are text, or whole numbers that are made text.
+            For each value its label, or its labels at levels 1, 2, ...; or a mapping for each level, from the labels of
+            the level below it (at level 1, from the values). Labels are text, or whole numbers, which become text.
 
         Examples
         --------
@@ -84,15 +82,24 @@ class Hierarchy:
         >>> kanon_lab.methods.Hierarchy.from_mapping(towns).recode(pd.Series(["Jaén"]), 1).tolist()
         ['Andalucía']
         """
-        rows = _rows(mapping) if isinstance(mapping, Mapping) else _chained(list(mapping))
+        levels = [mapping] if isinstance(mapping, Mapping) else list(mapping)
+        if not levels or not all(isinstance(level, Mapping) for level in levels):
+            raise OptionError("a hierarchy is a mapping of values to labels, or a list of mappings, one for each level")
+        rows = _label_rows(levels[0])
+        for number, level in enumerate(levels[1:], start=2):
+            labels_above = _label_rows(level)
+            for value, labels in rows.items():
+                if labels[-1] not in labels_above:
+                    raise OptionError(f"level {number} of the hierarchy has no label for {labels[-1]!r}; add it")
+                rows[value] = labels + labels_above[labels[-1]]
         heights = {len(labels) for labels in rows.values()}
         if len(heights) != 1 or heights == {0}:
             raise OptionError("a hierarchy needs values, and the same number of labels, one or more, for each of them")
         if nested and (clash := _clash(rows)):
-            level, label, one, other = clash
+            level, label, first, second = clash
             raise OptionError(
-                f"{label!r} of level {level} has two labels at level {level + 1}, {one!r} and {other!r}: levels must "
-                "nest; change one, or say nested=False"
+                f"{label!r} of level {level} has two labels at level {level + 1}, {first!r} and {second!r}: levels "
+                "must nest; change one, or say nested=False"
             )
         rules = [Listed({value: labels[i] for value, labels in rows.items()}) for i in range(heights.pop())]
         return cls(_topped(rules, top), tuple(level_names), nested, name)
@@ -110,13 +117,13 @@ class Hierarchy:
         name: str = "",
         level_names: Sequence[str] = (),
     ) -> Hierarchy:
-        """Bands of numbers. A value outside them is an error, never a missing value.
+        """A hierarchy of bands of numbers. A value outside them is an error, never a missing value.
 
         Parameters
         ----------
         levels : sequence of sequences of float
-            For each level from 1 on its `bands`, as `cut_bands` takes them; so are `closed`, `whole` (by default where
-            all edges are whole) and, for each level, `labels`.
+            The `bands` of each level from 1 on. They, `closed`, `whole` (by default True where all edges are whole) and
+            the `labels` of each level are as in `cut_bands`.
 
         Examples
         --------
@@ -133,9 +140,15 @@ class Hierarchy:
         rules = [
             Bands.of(edges, closed, whole, n, f"level {i}") for i, (edges, n) in enumerate(zip(levels, names), start=1)
         ]
-        if nested:
-            for level, (fine, coarse) in enumerate(zip(rules, rules[1:]), start=2):
-                _check_bands(fine, coarse, level)
+        for level, (fine, coarse) in enumerate(zip(rules, rules[1:]) if nested else (), start=2):
+            first, last = fine.edges[0], fine.edges[-1]
+            if coarse.edges[0] > first or coarse.edges[-1] < last:
+                raise OptionError(f"level {level} does not reach as far as level {level - 1}; widen or open its bands")
+            if cut := [edge for edge in coarse.edges if first < edge < last and edge not in fine.edges]:
+                raise OptionError(
+                    f"level {level} cuts at {cut[0]:.15g}, inside a band of level {level - 1}: levels must nest; "
+                    "choose other edges, or say nested=False"
+                )
         return cls(_topped(rules, top), tuple(level_names), nested, name)
 
     @classmethod
@@ -148,15 +161,15 @@ class Hierarchy:
         name: str = "",
         level_names: Sequence[str] = (),
     ) -> Hierarchy:
-        """Characters masked from the right: ``37003``, ``37***``, ``*****``.
+        """A hierarchy of characters masked from the right: ``37003``, ``37***``, ``*****``.
 
         Parameters
         ----------
         keep : sequence of int
-            How many characters each level keeps, falling; the first is the full length: level 0.
+            How many characters each level keeps, falling; the first, of level 0, is the full length.
         width : int, optional
-            The full length, where values may be whole numbers that lost their leading zeros: they are filled up to it.
-            Without it a value that has not the full length is an error.
+            The full length, if values may be whole numbers without their leading zeros, which are then added. Otherwise
+            a value of another length is an error.
         mask : str of one character
 
         Examples
@@ -188,9 +201,9 @@ class Hierarchy:
         name: str = "",
         level_names: Sequence[str] = (),
     ) -> Hierarchy:
-        """Dates by day (level 0), then by ``month``, ``quarter``, ``year`` or ``decade``, from fine to coarse.
+        """A hierarchy of dates: by day (level 0), then by ``month``, ``quarter``, ``year``, ``decade``, in this order.
 
-        Text holds a date as `date_format` says (`datetime.strptime`).
+        Dates as text are in `date_format` (of `datetime.strptime`).
 
         Examples
         --------
@@ -208,15 +221,15 @@ class Hierarchy:
     def from_file(
         cls, path: str | Path, *, header: bool, numbers: bool = False, nested: bool = True, name: str = ""
     ) -> Hierarchy:
-        """Read a hierarchy from a csv file, ``.gz`` too: one row a value, its labels in the columns after it.
+        """A hierarchy from a .csv or .csv.gz file: one row a value, its labels in the columns after it.
 
-        Columns are separated by comma, semicolon or tab; a `header` holds the names of the levels. Values are text
-        unless they are `numbers`; labels are text.
+        Columns are separated by comma, semicolon or tab; a `header` holds the names of the levels. Values are text, or
+        `numbers`; labels are text.
         """
         with about(str(path)):
             names, rows = _read_levels(path, header, numbers)
         if nested and (clash := _clash(rows)):
-            # Nothing of the file is quoted: it may turn out to be one of microdata.
+            # The message quotes nothing of the file, which may be one of microdata.
             raise OptionError(
                 f"{path}: two values alike at level {clash[0]} differ at level {clash[0] + 1}: levels must nest; "
                 "change one, or say nested=False"
@@ -235,7 +248,7 @@ class Hierarchy:
     def recode(self, series: pd.Series, level: int) -> pd.Series:
         """A column at one level, 0 to `height`: text from level 1 on, the values as they are at 0; never categories.
 
-        Missing values stay missing, except at a level that says nothing (`anything`).
+        Missing values stay missing, except at a level where all values are alike (`anything`).
         """
         level = self.check_level(level)
         if level == 0:
@@ -250,7 +263,7 @@ class Hierarchy:
             fault = TEXT_IN_BANDS
         refuse(uncovered, series.index, column, fault)
         if (anything := self.anything(level)) is not None:
-            # A gap among asterisks would tell who did not answer.
+            # A gap among asterisks would reveal who did not answer.
             codes, labels = np.where(codes < 0, len(labels), codes), [*labels, anything]
         return from_labels(labels, codes, series)
 
@@ -260,14 +273,14 @@ class Hierarchy:
         return self.rules[level - 1].anything if level else None
 
     def labels(self, values: pd.Index, level: int) -> list:
-        """Each value's label at one level, in order; None where it is not covered. At level 0 the values themselves."""
+        """The label of each value at one level, None where it is not covered; at level 0 the values themselves."""
         level = self.check_level(level)
         return list(values) if level == 0 else self.rules[level - 1].labels(values)
 
     def table(self, values: Iterable[Hashable] | None = None) -> pd.DataFrame:
-        """Values, by default all that the hierarchy lists, and their labels: a row a value, a column a level from 0 on.
+        """The labels of values (by default of all listed ones): a row a value, a column a level from 0 on.
 
-        Hierarchies by bands, masks or dates list none.
+        Hierarchies of bands, masks or dates list none.
         """
         if values is None:
             if not self.rules or not isinstance(self.rules[0], Listed):
@@ -278,16 +291,18 @@ class Hierarchy:
         return pd.DataFrame(columns).set_axis(pd.Index(series, name=self.name or None))
 
     def check_level(self, level: int) -> int:
-        """Return a level as a number; an `OptionError` where there is no such level."""
+        """The level as an int; an `OptionError` where there is no such level."""
         of = f" of {shortened(self.name)}" if self.name else ""
         return check_whole(level, f"level{of}", 0, self.height)
 
 
 def _topped(rules: list, top: str | None) -> tuple[Rule, ...]:
+    """The rules, with one for a last level at which all values are alike if `top` is its label."""
     return tuple(rules) if top is None else (*rules, Alike(str(top)))
 
 
-def _rows(mapping: Mapping) -> dict[Hashable, tuple[str, ...]]:
+def _label_rows(mapping: Mapping) -> dict[Hashable, tuple[str, ...]]:
+    """The labels of each value as text."""
     rows = {}
     for value, labels in mapping.items():
         labels = [labels] if isinstance(labels, str) or not isinstance(labels, Iterable) else list(labels)
@@ -299,22 +314,8 @@ def _rows(mapping: Mapping) -> dict[Hashable, tuple[str, ...]]:
     return rows
 
 
-def _chained(levels: list[Mapping]) -> dict[Hashable, tuple[str, ...]]:
-    """Labels of each value from one mapping a level."""
-    if not levels or not all(isinstance(level, Mapping) for level in levels):
-        raise OptionError("a hierarchy is a mapping of values to labels, or a list of mappings, one for each level")
-    rows = _rows(levels[0])
-    for number, level in enumerate(levels[1:], start=2):
-        labels_above = _rows(level)
-        for value, labels in rows.items():
-            if labels[-1] not in labels_above:
-                raise OptionError(f"level {number} of the hierarchy has no label for {labels[-1]!r}; add it")
-            rows[value] = labels + labels_above[labels[-1]]
-    return rows
-
-
 def _clash(rows: Mapping[Hashable, Sequence[str]]) -> tuple[int, str, str, str] | None:
-    """The first level and label of it with two labels at the next level, and these; None where levels nest."""
+    """The first level, and a label of it, with two labels at the next level, and those two; None where levels nest."""
     above: dict[tuple[int, str], str] = {}
     for labels in rows.values():
         for level, (label, coarser) in enumerate(zip(labels, labels[1:]), start=1):
@@ -323,24 +324,21 @@ def _clash(rows: Mapping[Hashable, Sequence[str]]) -> tuple[int, str, str, str] 
     return None
 
 
-def _check_bands(fine: Bands, coarse: Bands, level: int) -> None:
-    if coarse.edges[0] > fine.edges[0] or coarse.edges[-1] < fine.edges[-1]:
-        raise OptionError(f"level {level} does not reach as far as level {level - 1}; widen or open its bands")
-    inside = [edge for edge in coarse.edges if fine.edges[0] < edge < fine.edges[-1] and math.isfinite(edge)]
-    if cut := [edge for edge in inside if edge not in fine.edges]:
-        raise OptionError(
-            f"level {level} cuts at {cut[0]:.15g}, inside a band of level {level - 1}: levels must nest; choose other "
-            "edges, or say nested=False"
-        )
-
-
 def _read_levels(path: str | Path, header: bool, numbers: bool) -> tuple[tuple[str, ...], dict[object, list[str]]]:
-    """Names of the levels (none without a header), and each value's labels; errors quote nothing of the file."""
+    """The names of the levels (none without a header), and each value's labels; errors quote nothing of the file."""
     try:
         text = files.read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise DataError("wrong encoding: not UTF-8; save the file as UTF-8") from None
-    lines = _lines(text)
+    first, reader = text.lstrip().partition("\n")[0], None
+    try:
+        delimiter = max(";,\t", key=lambda sign: len(next(csv.reader([first], delimiter=sign), [])))
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+        lines = [(reader.line_num, [cell.strip() for cell in cells]) for cells in reader if any(cells)]
+    except csv.Error as error:
+        raise DataError(
+            f"row {reader.line_num if reader else 1}: not csv ({error}); mend the quotation marks"
+        ) from None
     if not lines:
         raise DataError("has no rows; write one for each value")
     width = len(lines[0][1])
@@ -359,19 +357,6 @@ def _read_levels(path: str | Path, header: bool, numbers: bool) -> tuple[tuple[s
     if not rows:
         raise DataError("has a header and no rows; write one for each value")
     return names, rows
-
-
-def _lines(text: str) -> list[tuple[int, list[str]]]:
-    """Row number and cells of every row that is not blank."""
-    first = text.lstrip().partition("\n")[0]
-    reader = None
-    try:
-        delimiter = max(_DELIMITERS, key=lambda sign: len(next(csv.reader([first], delimiter=sign), [])))
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-        return [(reader.line_num, [cell.strip() for cell in cells]) for cells in reader if any(cells)]
-    except csv.Error as error:
-        row = reader.line_num if reader else 1
-        raise DataError(f"row {row}: not csv ({error}); mend the quotation marks") from None
 
 
 def _as_number(text: str, row: int) -> float | int:

@@ -37,7 +37,7 @@ class NodeClasses:
     values: tuple[ValueCounts, ...] = ()  # For each sensitive variable how often its values occur among those records
 
     def rolled_up(self, j: int, mapping: np.ndarray, sizes: Sequence[int], *, rising: bool) -> NodeClasses:
-        """The classes after key `j` has got new codes."""
+        """The classes after key `j` has new codes; `rising` says that the mapping keeps their order."""
         codes = self.codes.copy()
         codes[j] = mapping[codes[j]]
         if rising and j == len(codes) - 1:
@@ -50,12 +50,12 @@ class NodeClasses:
         return replace(self, codes=codes).merged(sizes)[0]
 
     def merged(self, sizes: Sequence[int]) -> tuple[NodeClasses, np.ndarray]:
-        """Sorted classes with equal codes made one, and the new class of each old one."""
+        """Sorted classes, those with equal codes merged, and the new class of each old one."""
         group, distinct = grouped(*pack(list(self.codes), sizes))
         first = np.empty(len(distinct), dtype=np.intp)
         first[group] = np.arange(len(group))
         records = np.bincount(group, weights=self.records).astype(np.int64)
-        values = tuple(_merged(each, group, len(first)) for each in self.values)
+        values = tuple(_merged(counts, group, len(first)) for counts in self.values)
         return NodeClasses(self.codes[:, first], records, values), group
 
 
@@ -101,58 +101,53 @@ class Requirement:
 
     @property
     def needs_values(self) -> bool:
-        """Whether a sensitive variable is part of it."""
+        """Whether it needs the values of sensitive variables."""
         return self.l_required is not None or self.t_required is not None
 
     def met(self, f_k: np.ndarray, values: tuple[ValueCounts, ...]) -> np.ndarray:
-        """Which classes meet it; a class without a known sensitive value fails where one is asked for."""
+        """Which classes meet it; a class without a known sensitive value fails l-diversity and t-closeness."""
         met = f_k >= self.k_required
         for counts in values:
             # Classes that have failed need no measuring.
             here = met[counts.class_]
             counts = replace(counts, class_=counts.class_[here], value=counts.value[here], count=counts.count[here])
             if self.l_required is not None:
-                met &= self._l(counts) >= self.l_required * (1 - _THRESHOLD_ROUNDING)
+                if self.l_kind == "recursive":
+                    l_achieved = recursive_l(counts, c=self.recursive_c)
+                else:
+                    l_achieved = (distinct_l if self.l_kind == "distinct" else entropy_l)(counts)
+                met &= l_achieved >= self.l_required * (1 - _THRESHOLD_ROUNDING)
             if self.t_required is not None:
-                met &= self._t(counts) <= self.t_required + _THRESHOLD_ROUNDING
+                if self.distance_hierarchy is not None:
+                    distances = hierarchical_distance(counts, self.distance_hierarchy)
+                else:
+                    distances = (equal_distance if self.distance == "equal" else ordered_distance)(counts)
+                met &= distances <= self.t_required + _THRESHOLD_ROUNDING
         return met
-
-    def _l(self, counts: ValueCounts) -> np.ndarray:
-        if self.l_kind == "recursive":
-            return recursive_l(counts, c=self.recursive_c)
-        return (distinct_l if self.l_kind == "distinct" else entropy_l)(counts)
-
-    def _t(self, counts: ValueCounts) -> np.ndarray:
-        if self.distance == "hierarchical" and self.distance_hierarchy is not None:
-            return hierarchical_distance(counts, self.distance_hierarchy)
-        return (equal_distance if self.distance == "equal" else ordered_distance)(counts)
 
     def kept(self, classes: NodeClasses, patterns: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
         """Which classes stay, and how many of the records that stay each is compatible with.
 
-        Where no key is a wildcard (`patterns` is None), removing a class leaves the others as they were. Where one is,
-        a record that goes was counted with others: all that fail go, and those that stay are counted anew, until none
-        fails. For k alone that leaves as many records as any removal can.
+        Where no key is a wildcard (`patterns` is None), removing a class leaves the others as they were. Otherwise a
+        removed record was also counted with others: all that fail are removed and the rest counted anew, until none
+        fails. For k alone no removal leaves more records.
         """
         if patterns is None:
             return self.met(classes.records, classes.values), classes.records
         kept, f_k = np.ones(len(patterns), dtype=bool), np.zeros(len(patterns), dtype=np.int64)
         while kept.any():
             f_k[kept] = compatible_sums(patterns[kept], classes.records[kept])
-            values = tuple(_compatible_values(each, patterns, kept) for each in classes.values)
-            met = kept & self.met(f_k, values)
+            rows, values = np.flatnonzero(kept), []
+            for counts in classes.values:
+                here = kept[counts.class_]
+                own = np.searchsorted(rows, counts.class_[here]), counts.value[here], counts.count[here]
+                class_, value, count = compatible_counts(patterns[rows], *own, len(counts.values))
+                values.append(replace(counts, class_=rows[class_], value=value, count=count))
+            met = kept & self.met(f_k, tuple(values))
             if (met == kept).all():
                 break
             kept = met
         return kept, f_k
-
-
-def _compatible_values(counts: ValueCounts, patterns: np.ndarray, kept: np.ndarray) -> ValueCounts:
-    """Values among the kept records that each kept class is compatible with."""
-    rows, here = np.flatnonzero(kept), kept[counts.class_]
-    own = np.searchsorted(rows, counts.class_[here]), counts.value[here], counts.count[here]
-    class_, value, count = compatible_counts(patterns[rows], *own, len(counts.values))
-    return replace(counts, class_=rows[class_], value=value, count=count)
 
 
 def check_k_of_file(k_required: int, n: int) -> None:
@@ -230,14 +225,20 @@ class LevelSpace:
             raise OptionError(f"{nodes:,} nodes are too many (the most is {MOST_NODES:,}); leave out some levels")
         table = class_table(frame, spec)
         ladders = [hierarchies.get(name, Hierarchy(())) for name in spec.key_variables]
-        keys = tuple(
-            KeyLevels.of(
-                level_labels(frame[name], values, ladder),
-                [ladder.anything(level) is not None for level in range(ladder.height + 1)],
-            )
-            for name, values, ladder in zip(spec.key_variables, table.labels, ladders)
-        )
-        return cls(table, keys, tuple(_own_values(frame, table, name) for name in sensitive))
+        keys = []
+        for name, labels, ladder in zip(spec.key_variables, table.labels, ladders):
+            alike = [ladder.anything(level) is not None for level in range(ladder.height + 1)]
+            keys.append(KeyLevels.of(level_labels(frame[name], labels, ladder), alike))
+        values = []
+        for name in sensitive:
+            counts = table.sensitive_counts(name)
+            if (table.f_k != table.records).any():
+                # Values in each class itself, not in all that are compatible; missing is the last value, and left out.
+                own = class_table(frame, replace(spec, missing="category")).sensitive_counts(name)
+                known = own.value < len(counts.values)
+                counts = replace(counts, class_=own.class_[known], value=own.value[known], count=own.count[known])
+            values.append(counts)
+        return cls(table, tuple(keys), tuple(values))
 
     @cached_property
     def has_wildcards(self) -> bool:
@@ -304,14 +305,3 @@ def level_labels(column: pd.Series, values: pd.Index, hierarchy: Hierarchy) -> l
         if None in of_values:
             hierarchy.recode(column, level)  # raises, and names the row
     return labels
-
-
-def _own_values(frame: pd.DataFrame, table: ClassTable, name: str) -> ValueCounts:
-    """Values of a sensitive variable among the records of each class itself, not among all that are compatible."""
-    counts = table.sensitive_counts(name)
-    if (table.f_k == table.records).all():
-        return counts
-    own = class_table(frame, replace(table.spec, missing="category")).sensitive_counts(name)
-    # Missing is its last value, and none here.
-    known = own.value < len(counts.values)
-    return replace(counts, class_=own.class_[known], value=own.value[known], count=own.count[known])

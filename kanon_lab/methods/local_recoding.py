@@ -1,4 +1,4 @@
-"""Mondrian: local recoding by cutting the records in parts along one key after another."""
+"""Mondrian: local recoding by cutting the records into parts along one key after another."""
 
 from __future__ import annotations
 
@@ -41,14 +41,10 @@ class Ordered:
         known = part < len(self.values)
         if not known.all() and k <= known.sum() <= len(part) - k:
             return ~known
-        if strict:
-            return self._strict(part, k)
-        side = np.ones(len(part), dtype=bool)
-        side[np.argsort(part, kind="stable")[: len(part) // 2]] = False
-        return side if len(part) >= 2 * k else None
-
-    @staticmethod
-    def _strict(part: np.ndarray, k: int) -> np.ndarray | None:
+        if not strict:
+            side = np.ones(len(part), dtype=bool)
+            side[np.argsort(part, kind="stable")[: len(part) // 2]] = False
+            return side if len(part) >= 2 * k else None
         ordered = np.sort(part)
         median = ordered[(len(ordered) - 1) // 2]
         # Above the median value or below it, whichever is nearer to half and half.
@@ -80,8 +76,8 @@ class Tree:
     labels: Sequence[Sequence[Hashable]]  # The label of each value at each level
 
     def width(self, part: np.ndarray) -> float:
-        """Distinct values of a part but one, by those of the file but one."""
-        present = self._present(part)
+        """Distinct values of a part less one, divided by those of the file less one."""
+        present = np.flatnonzero(np.bincount(part))
         if present[-1] == self.levels.shape[1]:
             return 0.0 if len(present) == 1 else _MIXED
         return (len(present) - 1) / max(self.levels.shape[1] - 1, 1)
@@ -91,35 +87,28 @@ class Tree:
         known = part < self.levels.shape[1]
         if not known.all():
             return ~known if k <= known.sum() <= len(part) - k else None
-        children = self.levels[self._common(self._present(part)) - 1][part]
+        children = self.levels[self._common_level(np.flatnonzero(np.bincount(part))) - 1][part]
         return children if np.bincount(children)[np.unique(children)].min() >= k else None
 
     def label(self, part: np.ndarray) -> str | None:
         """The label that all values of a part share, or ``{a, b}`` of those they have at the top; None if missing."""
-        present = self._present(part)
+        present = np.flatnonzero(np.bincount(part))
         if present[-1] == self.levels.shape[1]:
             return None
-        level = self._common(present)
+        level = self._common_level(present)
         if level < len(self.levels):
             return as_text(self.labels[level][present[0]])
         return "{" + ", ".join(sorted({as_text(self.labels[-1][value]) for value in present})) + "}"
 
-    def _present(self, part: np.ndarray) -> np.ndarray:
-        return np.flatnonzero(np.bincount(part))
-
-    def _common(self, present: np.ndarray) -> int:
-        """The lowest level at which the values are one; one more than the top where there is none."""
+    def _common_level(self, present: np.ndarray) -> int:
+        """The lowest level at which the values are equal; one more than the top where there is none."""
         at_levels = self.levels[:, present]
         same = (at_levels == at_levels[:, :1]).all(axis=1)
         return int(same.argmax()) if same.any() else len(self.levels)
 
 
 def _dimension(
-    column: pd.Series,
-    codes: np.ndarray,
-    values: pd.Index,
-    hierarchy: Hierarchy | None,
-    order: Sequence[Hashable] | None,
+    column: pd.Series, codes: np.ndarray, values: pd.Index, hierarchy: Hierarchy | None, order: Iterable | None
 ) -> Ordered | Tree:
     """The values of a key in their order, or under their hierarchy."""
     name = shortened(str(column.name))
@@ -157,13 +146,13 @@ class MondrianResult:
     frame : DataFrame
         The same records and columns under the same index; the keys are text.
     classes : DataFrame
-        One row a class: a column for each key, and ``records``. A missing label is one of its own.
+        One row a class: a column for each key, and ``records``. A missing label counts as a value.
     k_achieved : int
         Records of the smallest class.
     discernibility : int
         Sum of the squares of the class sizes.
     average_class_size : float
-        Records by classes by k_required (LeFevre et al. 2006, C_AVG).
+        Records divided by classes and by k_required (LeFevre et al. 2006, C_AVG).
     """
 
     # Records do not belong on a screen.
@@ -183,18 +172,18 @@ def mondrian(
     hierarchies: Mapping[str, Hierarchy] | None = None,
     orders: Mapping[str, Sequence[Hashable]] | None = None,
 ) -> MondrianResult:
-    """Recode locally: cut the records in parts as long as each keeps k, then give each part one label a key.
+    """Recode locally: cut the records into parts of at least k, then give each part one label a key.
 
     Parameters
     ----------
     k_required : int
-        Records that every class has at least.
+        The fewest records of a class.
     keys : names
         The key variables, at least one.
     strict : bool
-        Records with one value of a key are never cut apart along that key, so that parts do not overlap. Otherwise
-        (relaxed) records are put in order of the key, those of one value in order of all keys and then as they stand
-        in the file, and cut in halves: which of several with the same keys goes where depends on the order of rows.
+        Whether records with the same value of a key always stay together when that key is cut, so that parts do not
+        overlap. If not (relaxed), records are sorted by the key, then by all keys, then by their place in the file,
+        and cut in halves: the order of rows then decides which of several equal records goes where.
     hierarchies : mapping of str to Hierarchy, optional
         Of keys to be cut by the children of the lowest label that a part shares. Their levels must nest.
     orders : mapping of str to sequence, optional
@@ -205,15 +194,15 @@ def mondrian(
     MondrianResult
         Labels: ``40-49`` from the smallest to the largest number of the part (``[1.5, 2.25]`` where the key has
         fractions, ``-5 to 3`` below 0), ``a to c`` for ordered values, for hierarchies the lowest label that the part
-        shares or ``{a, b}`` where it shares none. A single value stays as it is. Where some record of a part lacks a
-        key, the label is missing for all of it.
+        shares or ``{a, b}`` where it shares none. A single value stays as it is. Where one record of a part lacks a
+        key, the label of the whole part is missing.
 
     Notes
     -----
-    A part is cut along the key in which it is widest by the measure of that key in the whole file (numbers: the range;
-    other values: their number less one), the first of equals; if that leaves too few on a side, along the next widest.
+    A part is cut along the key in which it is widest, relative to that key in the whole file (numbers: the range; other
+    values: their number less one; the first of equals). If that leaves too few on a side, the next widest is tried.
     Numbers and ordered values are cut at the median: strictly, above or below the median value, whichever is nearer
-    to halves. A key that is missing in a part of the records is first cut between missing and known.
+    to halves. A key that is missing in some records of a part is first cut between missing and known.
 
     References
     ----------
@@ -239,41 +228,20 @@ def mondrian(
         codes = codes[table.class_of_record]
         dimensions.append(_dimension(frame[name], codes, values, hierarchies.get(name), orders.get(name)))
     # Classes are sorted by their keys: relaxed cuts see records in that order.
-    parts = _parts(np.argsort(table.class_of_record, kind="stable"), dimensions, k_required, strict)
-    return _protected(frame, spec, dimensions, parts, k_required)
-
-
-def _parts(records: np.ndarray, dimensions: Sequence[Ordered | Tree], k: int, strict: bool) -> list[np.ndarray]:
-    """Parts of the records that cannot be cut any further."""
-    parts, waiting = [], [records]
-    while waiting:
-        part = waiting.pop()
-        sides = _sides(part, dimensions, k, strict) if len(part) >= 2 * k else None
+    parts, uncut = [], [np.argsort(table.class_of_record, kind="stable")]
+    while uncut:
+        part = uncut.pop()
+        sides = _sides(part, dimensions, k_required, strict) if len(part) >= 2 * k_required else None
         if sides is None:
             parts.append(part)
         else:
-            waiting += [part[sides == side] for side in np.unique(sides)]
-    return parts
-
-
-def _sides(part: np.ndarray, dimensions: Sequence[Ordered | Tree], k: int, strict: bool) -> np.ndarray | None:
-    codes = [each.codes[part] for each in dimensions]
-    widths = np.array([each.width(column) for each, column in zip(dimensions, codes)])
-    for j in np.argsort(-widths, kind="stable"):
-        if widths[j] > 0 and (sides := dimensions[j].cut(codes[j], k, strict)) is not None:
-            return sides
-    return None
-
-
-def _protected(
-    frame: pd.DataFrame, spec: KeySpec, dimensions: Sequence[Ordered | Tree], parts: list[np.ndarray], k_required: int
-) -> MondrianResult:
+            uncut += [part[sides == side] for side in np.unique(sides)]
     part_of_record = np.empty(len(frame), dtype=np.intp)
     for number, part in enumerate(parts):
         part_of_record[part] = number
     protected = frame.copy()
-    for name, each in zip(spec.key_variables, dimensions):
-        labels = [each.label(each.codes[part]) for part in parts]
+    for name, dimension in zip(spec.key_variables, dimensions):
+        labels = [dimension.label(dimension.codes[part]) for part in parts]
         known = [label for label in dict.fromkeys(labels) if label is not None]
         place: dict[str | None, int] = {label: i for i, label in enumerate(known)} | {None: -1}
         codes = np.array([place[label] for label in labels])[part_of_record]
@@ -281,3 +249,13 @@ def _protected(
     table = class_table(protected, spec)
     classes, squares = table.classes[[*spec.key_variables, "records"]], int((table.records**2).sum())
     return MondrianResult(protected, classes, table.k_achieved, squares, table.n / table.n_classes / k_required)
+
+
+def _sides(part: np.ndarray, dimensions: Sequence[Ordered | Tree], k: int, strict: bool) -> np.ndarray | None:
+    """The side of each record of a part, cut along the widest key that allows it; None where no key does."""
+    codes = [dimension.codes[part] for dimension in dimensions]
+    widths = np.array([dimension.width(column) for dimension, column in zip(dimensions, codes)])
+    for j in np.argsort(-widths, kind="stable"):
+        if widths[j] > 0 and (sides := dimensions[j].cut(codes[j], k, strict)) is not None:
+            return sides
+    return None

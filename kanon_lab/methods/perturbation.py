@@ -1,4 +1,4 @@
-"""What every perturbation shares: its result and promises, columns, strata and random numbers."""
+"""What all perturbations share: results and promises, columns, strata and random numbers."""
 
 from __future__ import annotations
 
@@ -20,16 +20,7 @@ EXACTLY, EXPECTED, NEARLY = "exactly", "in expectation", "nearly"
 
 @dataclass(frozen=True)
 class Keep:
-    """Something that a perturbation leaves as it was.
-
-    Attributes
-    ----------
-    what : str
-        Such as ``means`` or ``marginals``.
-    how : {"exactly", "in expectation", "nearly"}
-    of : str
-        What it is said of, in words.
-    """
+    """What a perturbation leaves as it was (``means``), how (``exactly``, ``nearly``), and of which variables."""
 
     what: str
     how: str
@@ -48,8 +39,7 @@ _SIZE_OF_EACH = Keep("group size", EXACTLY, "at least k records share each relea
 _ORDER = Keep("order", EXACTLY, "each variable, in each stratum: no value overtakes another, though some become equal")
 _GAPS = Keep("missing values", EXACTLY, "each variable")
 
-#: Function -> method -> what it keeps, in each stratum and in the file unless it says otherwise. Microaggregation keeps
-#: something else where the median stands for the values.
+#: Function -> method -> what it keeps, in each stratum and in the file unless it says otherwise.
 KEEPS: dict[str, dict[str, tuple[Keep, ...]]] = {
     "pram": {
         "plain": (_GAPS, Keep("shares estimated by estimated_shares", EXPECTED, "each variable, within each stratum")),
@@ -116,13 +106,13 @@ class Perturbed:
     method : str
     variables, strata : tuple of str
     seed : int or None
-        None where nothing is random. Who knows it can draw the same again: keep it as secret as the original file.
+        None where nothing is random. Anyone who knows it can repeat the draws: keep it as secret as the original file.
     cells : DataFrame
         One row a variable: ``variable``, ``cells`` (that have another value), ``share`` (0-1 of all records).
     keeps : tuple of Keep
-        What the method promises: of the records, not of a population to which they are weighted.
+        What the method promises, for the records and not for a population to which they are weighted.
     details : mapping
-        What only this method has; see its function.
+        Results of this method only; see its function.
     """
 
     frame: pd.DataFrame = field(repr=False)
@@ -135,7 +125,7 @@ class Perturbed:
     details: Mapping[str, Any] = field(repr=False)
 
 
-#: What becomes of records without a value, and how it is told to a reader.
+#: What happens to records without a value, and the sentence for readers.
 MISSING = {
     "error": "no value may be missing",
     "leave": "a record without any of the values stays as it is",
@@ -148,7 +138,7 @@ def variables_of(names: Iterable[str] | str) -> tuple[str, ...]:
 
 
 def strata_groups(strata: np.ndarray) -> list[np.ndarray]:
-    """For each stratum the positions of its records, rising, from the number of each record's stratum."""
+    """The positions of the records of each stratum, rising, from the stratum number of each record."""
     order = np.argsort(strata, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(strata[order])) + 1)
 
@@ -168,7 +158,7 @@ class Quantities:
     def of(
         cls, frame: pd.DataFrame, variables: Iterable[str] | str, strata: Iterable[str] | str, missing: str
     ) -> Quantities:
-        """Those of a file; an error where a value is missing that must not be, or a variable has one value only."""
+        """The quantities of a file; an error where a value is missing, or a variable has the same value everywhere."""
         check_frame(frame)
         names, leave = variables_of(variables), check_choice(missing, "missing", MISSING) == "leave"
         _, values = numbers_of(frame, names)
@@ -196,20 +186,26 @@ class Quantities:
         records, variables = self.values.shape
         return np.column_stack([generator(seed, step, j).standard_normal(records) for j in range(variables)])
 
+    def released(
+        self, frame: pd.DataFrame, method: str, seed: int | None, keeps: tuple[Keep, ...], details: Mapping
+    ) -> Perturbed:
+        """The result of a perturbation of these quantities that releases `frame`."""
+        cells = changed_cells(self.frame, frame, self.names)
+        return Perturbed(frame, method, self.names, self.strata, seed, cells, keeps, details)
+
     def rewritten(self, values: np.ndarray) -> pd.DataFrame:
-        """The file with other numbers in the place of those; columns are then of floating-point numbers."""
+        """The file with other numbers in place of the quantities, as floating-point columns."""
         columns = {}
         for name, column in zip(self.names, values.T):
             cells = np.full(len(self.frame), np.nan)
             cells[self.rows] = column
-            nullable = not isinstance(self.frame[name].dtype, np.dtype)
-            held = pd.array(cells, dtype="Float64") if nullable else cells
-            columns[name] = pd.Series(held, index=self.frame.index, name=name)
+            dtype = np.float64 if isinstance(self.frame[name].dtype, np.dtype) else "Float64"
+            columns[name] = pd.Series(cells, index=self.frame.index, name=name, dtype=dtype)
         return with_columns(self.frame, columns)
 
 
 def refuse_constant(name: str, values: np.ndarray, groups: Sequence[np.ndarray | slice]) -> None:
-    """Raise a `DataError` where a column has no two different values in a stratum: it would stay as it is."""
+    """Raise a `DataError` where a column has the same value in a whole stratum, so that it would stay as it is."""
     flat = sum(values[group].min() == values[group].max() for group in groups)
     if flat:
         place = f" in {flat} of {len(groups)} strata; join strata, or" if len(groups) > 1 else ";"
@@ -217,19 +213,19 @@ def refuse_constant(name: str, values: np.ndarray, groups: Sequence[np.ndarray |
 
 
 def reordered(frame: pd.DataFrame, orders: Mapping[str, np.ndarray]) -> pd.DataFrame:
-    """The file with the cells of some columns in another order: by column the old position of each; types stay."""
-    cells = {name: frame[name].array.take(order) for name, order in orders.items()}
-    return with_columns(frame, {name: pd.Series(each, index=frame.index, name=name) for name, each in cells.items()})
+    """The file with some columns in another order (by column the old position of each cell); types stay."""
+    columns = {name: frame[name].array.take(order) for name, order in orders.items()}
+    return with_columns(frame, {name: pd.Series(c, index=frame.index, name=name) for name, c in columns.items()})
 
 
 def changed_cells(before: pd.DataFrame, after: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     """One row a variable: ``variable``, ``cells`` that have another value, ``share`` (0-1 of all records)."""
     rows = []
     for name in names:
-        one, other = before[name], after[name]
-        if not (pd.api.types.is_numeric_dtype(one) and pd.api.types.is_numeric_dtype(other)):
-            one, other = one.astype(object), other.astype(object)
-        same = (one == other).fillna(False).to_numpy(dtype=bool) | (one.isna() & other.isna()).to_numpy()
+        old, new = before[name], after[name]
+        if not (pd.api.types.is_numeric_dtype(old) and pd.api.types.is_numeric_dtype(new)):
+            old, new = old.astype(object), new.astype(object)
+        same = (old == new).fillna(False).to_numpy(dtype=bool) | (old.isna() & new.isna()).to_numpy()
         cells = int((~same).sum())
         rows.append((name, cells, cells / len(before)))
     return pd.DataFrame(rows, columns=["variable", "cells", "share"])
@@ -238,7 +234,7 @@ def changed_cells(before: pd.DataFrame, after: pd.DataFrame, names: Sequence[str
 def generator(seed: int, step: str, position: int) -> np.random.Generator:
     """Random numbers for one variable of one step.
 
-    With one seed two kinds of step draw different numbers: noise that went with the order drawn by a shuffle before it
+    Two kinds of step draw different numbers from the same seed: noise that depends on the draws of an earlier shuffle
     would not be noise.
     """
     return np.random.default_rng([seed, position, *step.encode()])

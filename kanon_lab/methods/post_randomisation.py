@@ -1,9 +1,10 @@
-"""PRAM: categories become others by a matrix of probabilities (post-randomisation)."""
+"""PRAM (post-randomisation): categories change into others with the probabilities of a matrix."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -27,13 +28,13 @@ from kanon_lab.roles import check_seed
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StrataMatrices(Mapping[int, pd.DataFrame]):
-    """The matrix of each stratum, by its number from 0 on; made when it is asked for, since there may be thousands."""
+    """The matrix of each stratum, by its number from 0 on; computed on demand, since there may be thousands."""
 
     labels: Sequence[str]  # All categories
-    full: np.ndarray  # (categories, categories) as given, or (categories,) the probability to stay
+    full: np.ndarray  # (categories, categories) the matrix of the user, or (categories,) the probability to stay
     invariant: bool
-    codes: np.ndarray  # The categories that the first stratum has, then those of the second, and so on
-    shares: np.ndarray  # Of each of these, in any unit
+    codes: np.ndarray  # The categories in the first stratum, then those in the second, and so on
+    shares: np.ndarray  # The share of each of these, in any unit
     first: np.ndarray  # (strata + 1,) Where each stratum begins in `codes`
 
     def __len__(self) -> int:
@@ -48,50 +49,50 @@ class StrataMatrices(Mapping[int, pd.DataFrame]):
         matrix, to = self.probabilities(stratum)
         return framed(matrix, [self.labels[code] for code in to])
 
-    def has(self, stratum: int) -> slice:
-        """Where the categories of a stratum stand in `codes`."""
+    def cells(self, stratum: int) -> slice:
+        """The positions of a stratum's categories in `codes`."""
         return slice(self.first[stratum], self.first[stratum + 1])
 
     def probabilities(self, stratum: int) -> tuple[np.ndarray, np.ndarray]:
-        """The matrix of a stratum and the codes of its rows; a matrix that is used as it was given has all of them."""
+        """The matrix of a stratum and the codes of its rows: all categories, if the user's matrix is used as it is."""
         if self.full.ndim == 2 and not self.invariant:
             return self.full, np.arange(len(self.full))
-        codes, shares = self.codes[self.has(stratum)], self.shares[self.has(stratum)]
+        codes, shares = self.codes[self.cells(stratum)], self.shares[self.cells(stratum)]
         shares = shares / shares.sum()
         if self.full.ndim == 1:
             stay = self.full[codes]
             return redrawing(stay, shares) if self.invariant else evenly(stay), codes
-        of_all = np.zeros(len(self.full))
-        of_all[codes] = shares
-        return two_stages(self.full, of_all)[np.ix_(codes, codes)], codes
+        all_shares = np.zeros(len(self.full))
+        all_shares[codes] = shares
+        return two_stages(self.full, all_shares)[np.ix_(codes, codes)], codes
 
 
-#: The probability to stay, where none is given.
+#: The default probability to stay.
 DEFAULT_KEEP = 0.8
 
-# A matrix has the square of so many cells.
+# The most categories: a matrix has the square of them as cells.
 _MOST = 2000
 
-# What is given of one variable: a matrix, or a probability to stay.
+# The matrix of a variable, or its probability to stay.
 _Rule = pd.DataFrame | float | Mapping[Hashable, float]
 
 
 @dataclass(frozen=True)
 class _Column:
-    """A variable: codes (-1 missing) of each record, categories as text, and for each code a record that has it."""
+    """The categories of a variable."""
 
     name: str
-    codes: np.ndarray
-    labels: list[str]
-    some: np.ndarray
+    codes: np.ndarray  # (records,) -1 where missing
+    labels: list[str]  # The text of each code
+    some: np.ndarray  # A record with each code
 
 
 @dataclass(frozen=True)
 class _Law:
-    """How one variable moves; a cell is a category within a stratum.
+    """How the categories of one variable change; a cell is a category within a stratum.
 
-    Cumulated probabilities of a cell, raised by its number, follow on those of the cell before, so that one search in
-    all of them finds where each record goes.
+    The cumulated probabilities of a cell, plus its number, continue those of the cell before it, so that one search in
+    all of them gives the new category of each record.
     """
 
     known: np.ndarray  # (records,)
@@ -101,7 +102,7 @@ class _Law:
     stay: np.ndarray  # (cells,)
     matrices: StrataMatrices
 
-    def drawn(self, draws: np.ndarray) -> np.ndarray:
+    def draw(self, draws: np.ndarray) -> np.ndarray:
         """The new code of each record from a number in [0, 1); -1 where missing."""
         # Adding the cell may round up to the next one.
         place = np.minimum(self.cell + draws[self.known], np.nextafter(self.cell + 1.0, 0))
@@ -121,40 +122,39 @@ def pram(
     strata: Iterable[str] | str = (),
     seed: int = 0,
 ) -> Perturbed:
-    """Each category stays or becomes another with known probabilities, each record and each variable by itself.
+    """Change each category with known probabilities, independently for each record and variable.
 
     Parameters
     ----------
     variables : names
-        Columns of categories; what holds between two of them is weakened. A missing value stays missing.
+        Columns of categories; relations between them are weakened. Missing values stay missing.
     transition : DataFrame or mapping, optional
-        The matrix to use: of one variable, or a mapping of variable to matrix with one for each. A row for each true
-        category, adding to 1; the categories are exactly those of the data, matched as text.
+        The matrix of one variable, or a mapping of each variable to its matrix. A row for each true category, adding to
+        1; the categories are exactly those of the data, matched as text.
     keep : float, or mapping of variable to float (or to mapping of category to float), optional
-        Without a matrix: the probability to stay, 0 to below 1, by default `DEFAULT_KEEP`; else the category is drawn
-        anew, among those of the stratum.
+        Without a matrix: the probability to stay, 0 to below 1, by default `DEFAULT_KEEP`; otherwise the category is
+        redrawn among those of the stratum.
     invariant : bool, optional
-        Whether the shares stay as they are in expectation; by default so where no matrix is given. Without one, what is
-        drawn anew follows the shares (`redrawing_matrix`) and may be the old category, so that each stays somewhat more
-        often than `keep` says; if not invariant, the other categories are equally likely and the old one is not drawn.
-        To a given matrix a second stage is added (`invariant_matrix`): a rare category then stays much less often than
-        its diagonal says.
+        Whether the expected shares stay as they are; by default only without a matrix. Without one, redrawn categories
+        follow the shares (`redrawing_matrix`) and may be the old one, so that each stays more often than `keep` says;
+        if not invariant, the other categories are equally likely and the old one is not drawn. With a matrix, a second
+        stage is added (`invariant_matrix`): a rare category then stays much less often than the diagonal says.
     weight : str, optional
-        Sampling weight: the shares that are left as they are, are the weighted ones.
+        Sampling weight: the weighted shares stay as they are.
     strata : names
-        Each stratum has matrices for its own shares and categories. Where it has one category of a variable this
-        category stays (unless a matrix is given and used as it is).
+        Each stratum has matrices for its own shares and categories. If a stratum has a single category of a variable,
+        it stays (unless a matrix is used as it is).
     seed : int, from 0 on
-        Each variable has random numbers of its own, from the seed and its position: one more at the end changes no
-        other. Two runs in a row need two seeds. The order of categories makes no difference; that of records does.
+        Each variable has its own random numbers, from the seed and its position: a variable added at the end changes no
+        other. Use another seed for a second run. The order of records matters, that of categories does not.
 
     Returns
     -------
     Perturbed
-        Method ``invariant`` or ``plain``; columns have the types they had. Details:
+        Method ``invariant`` or ``plain``; columns keep their types. Details:
 
-        - ``transitions``: by variable the matrix used, categories sorted (numbers by size, then text); with strata by
-          variable and number of the stratum (a mapping that makes each when asked for), of the categories it has.
+        - ``transitions``: by variable the matrix used, categories sorted (numbers by size, then text); with strata, by
+          variable a mapping of stratum number to the matrix of the categories in it.
         - ``stratum``: ndarray of int, number of each record's stratum.
         - ``changes``: DataFrame, one row a variable: ``variable``, ``expected`` and ``changed`` (share of all records
           that change, 0-1), ``stay_least``, ``stay_mean``, ``stay_most`` (probability to stay of a record that has a
@@ -163,9 +163,9 @@ def pram(
 
     Notes
     -----
-    What an outsider may believe of a category that is seen is `posterior`. With what is drawn anew following the shares
-    (no matrix, and invariant), one seen as rare is truly rare with probability `keep` or more: PRAM does little to hide
-    it. With the two stages of `invariant_matrix`, or other categories equally likely, that is much less.
+    `posterior` gives what an intruder may conclude from a released category. If redrawn categories follow the shares
+    (invariant without a matrix), a category released as rare is truly rare with probability `keep` or more: PRAM hides
+    it little. With `invariant_matrix`, or with other categories equally likely, that probability is much lower.
 
     References
     ----------
@@ -174,12 +174,12 @@ def pram(
 
     Examples
     --------
-    >>> found = kanon_lab.methods.pram(pd.DataFrame({'sex': list('ffm') * 100}), 'sex', keep=0.8, seed=1)
-    >>> found.details['transitions']['sex'].round(4)
+    >>> result = kanon_lab.methods.pram(pd.DataFrame({'sex': list('ffm') * 100}), 'sex', keep=0.8, seed=1)
+    >>> result.details['transitions']['sex'].round(4)
             f       m
     f  0.9333  0.0667
     m  0.1333  0.8667
-    >>> found.cells
+    >>> result.cells
       variable  cells     share
     0      sex     31  0.103333
     """
@@ -202,32 +202,28 @@ def pram(
         weights = numbers_of(frame, (weight,))[1][:, 0]
         fault = "a weight that is no number above 0; mend it or drop the record"
         refuse(~(weights > 0), frame.index, weight, fault)
-    orders, transitions, cells, changes = {}, {}, [], []
+    orders, transitions, changes = {}, {}, []
     for position, name in enumerate(names):
         column = _column(frame, name)
         law = _law(column, rules[name], invariant, stratum, weights, frame.index)
-        after = law.drawn(generator(seed, "pram", position).random(len(frame)))
+        after = law.draw(generator(seed, "pram", position).random(len(frame)))
         moved = after != column.codes
         orders[name] = np.where(moved, column.some[after], np.arange(len(frame)))
         transitions[name] = law.matrices if strata else law.matrices[0]
-        cells.append((name, int(moved.sum()), moved.mean()))
         stay = law.stay[law.cell]
         expected, fixed = (1 - stay).sum() / len(frame), int((stay == 1).sum())
-        changes.append((name, expected, moved.mean(), stay.min(), stay.mean(), stay.max(), fixed))
-    columns = ["variable", "expected", "changed", "stay_least", "stay_mean", "stay_most", "fixed"]
-    details = {
-        "transitions": transitions,
-        "stratum": stratum,
-        "changes": pd.DataFrame(changes, columns=columns),
-        "weight": weight,
-    }
-    moves = pd.DataFrame(cells, columns=["variable", "cells", "share"])
+        share = moved.mean()
+        changes.append((name, int(moved.sum()), share, expected, share, stay.min(), stay.mean(), stay.max(), fixed))
+    columns = ["cells", "share", "expected", "changed", "stay_least", "stay_mean", "stay_most", "fixed"]
+    table = pd.DataFrame(changes, columns=["variable", *columns])
+    cells, changed = table[["variable", *columns[:2]]], table[["variable", *columns[2:]]]
+    details = {"transitions": transitions, "stratum": stratum, "changes": changed, "weight": weight}
     method = "invariant" if invariant else "plain"
-    return Perturbed(reordered(frame, orders), method, names, strata, seed, moves, KEEPS["pram"][method], details)
+    return Perturbed(reordered(frame, orders), method, names, strata, seed, cells, KEEPS["pram"][method], details)
 
 
 def transition_rules(names: tuple[str, ...], transition: object, keep: object) -> dict[str, _Rule]:
-    """What each variable moves by: its matrix, or the probability to stay."""
+    """For each variable its matrix, or the probability to stay."""
     if transition is None:
         keep = DEFAULT_KEEP if keep is None else keep
         of = _by_variable(keep, names, "keep") if isinstance(keep, Mapping) else dict.fromkeys(names, keep)
@@ -237,20 +233,18 @@ def transition_rules(names: tuple[str, ...], transition: object, keep: object) -
         return dict(of)
     if keep is not None:
         raise OptionError("give a transition matrix or the probability to keep a category, not both")
-    if isinstance(transition, Mapping) and any(_is_matrix(value) for value in transition.values()):
-        of = _by_variable(transition, names, "transition")
-        return {name: check_transition(of[name], name=f"transition of {shortened(name)}") for name in names}
+    for value in transition.values() if isinstance(transition, Mapping) else ():
+        rows = value.values() if isinstance(value, Mapping) else ()
+        if isinstance(value, pd.DataFrame) or any(isinstance(row, Mapping) for row in rows):
+            of = _by_variable(transition, names, "transition")
+            return {name: check_transition(of[name], name=f"transition of {shortened(name)}") for name in names}
     if len(names) > 1:
         raise OptionError("transition: one matrix for several variables; give a mapping of each variable to its own")
     return {names[0]: check_transition(transition)}
 
 
-def _is_matrix(value: object) -> bool:
-    rows = isinstance(value, Mapping) and any(isinstance(row, Mapping) for row in value.values())
-    return rows or isinstance(value, pd.DataFrame)
-
-
-def _by_variable(of: Mapping, names: tuple[str, ...], setting: str) -> Mapping:
+def _by_variable(of: Any, names: tuple[str, ...], setting: str) -> Mapping:
+    """The entries of a setting, one for each variable."""
     for name in of:
         if name not in names:
             remedy = meant(name, names, "name it there or drop it")
@@ -262,15 +256,15 @@ def _by_variable(of: Mapping, names: tuple[str, ...], setting: str) -> Mapping:
 
 def _column(frame: pd.DataFrame, name: str) -> _Column:
     """The categories of a variable; a `DataError` where they cannot be perturbed."""
-    found = coded(one_column(frame, name))
-    codes, size = found.codes.astype(np.int64), len(found.values)
+    column = coded(one_column(frame, name))
+    codes, size = column.codes.astype(np.int64), len(column.values)
     called = f"column {shortened(name)}"
     if size < 2:
         fault = "the same value in every record" if size else "no value"
         raise DataError(f"{called} has {fault}; leave it out")
     if size > _MOST:
         raise DataError(f"{called} has {size} categories, more than {_MOST}; group them first")
-    labels = [category(value) for value in found.values]
+    labels = [category(value) for value in column.values]
     halves = [code for code, label in enumerate(labels) if not encodable(label)]
     refuse(np.isin(codes, halves), frame.index, name, "a text with half of a character; mend it")
     alike = np.flatnonzero(pd.Series(labels, dtype=object).duplicated())
@@ -283,11 +277,11 @@ def _column(frame: pd.DataFrame, name: str) -> _Column:
 
 
 def _check_categories(rule: _Rule, column: _Column, index: pd.Index) -> None:
-    """Raise an error unless the categories that are named are those of the data."""
+    """Raise an error unless a rule names exactly the categories of the data."""
     if isinstance(rule, pd.DataFrame):
         named, setting, lacks = list(rule.index), "transition matrix", "row"
     elif isinstance(rule, Mapping):
-        named, setting, lacks = [category(each) for each in rule], "keep", "probability to stay"
+        named, setting, lacks = [category(value) for value in rule], "keep", "probability to stay"
     else:
         return
     lacking = [code for code, label in enumerate(column.labels) if label not in named]
@@ -304,6 +298,7 @@ def _check_categories(rule: _Rule, column: _Column, index: pd.Index) -> None:
 def _law(
     column: _Column, rule: _Rule, invariant: bool, stratum: np.ndarray, weights: np.ndarray | None, index: pd.Index
 ) -> _Law:
+    """How a column changes by a rule, within strata."""
     _check_categories(rule, column, index)
     size, known, strata = len(column.labels), column.codes >= 0, int(stratum.max()) + 1
     cell, distinct = grouped(stratum[known] * size + column.codes[known], strata * size)
@@ -316,26 +311,21 @@ def _law(
     matrices = StrataMatrices(column.labels, full, invariant, distinct % size, shares, first)
     edges, targets, stay = [], [], []
     for number in matrices:
-        cells = matrices.has(number)
+        cells = matrices.cells(number)
         codes, (matrix, to) = matrices.codes[cells], matrices.probabilities(number)
         own = np.searchsorted(to, codes)
         matrix = matrix[own]
-        edges.append((_cumulated(matrix) + np.arange(cells.start, cells.stop)[:, None]).ravel())
+        # Cumulated probabilities are exactly 1 from the last possible category on.
+        possible = matrix > 0
+        cumulated = np.minimum(np.cumsum(matrix, axis=1), 1)
+        cumulated[np.cumsum(possible, axis=1) == possible.sum(axis=1, keepdims=True)] = 1
+        edges.append((cumulated + np.arange(cells.start, cells.stop)[:, None]).ravel())
         targets.append(np.tile(to, len(codes)))
         stay.append(matrix[np.arange(len(codes)), own])
-    parts = np.concatenate(edges), np.concatenate(targets), np.concatenate(stay)
-    found = _Law(known, cell, *parts, matrices)
-    if found.stay.min() == 1:
+    law = _Law(known, cell, np.concatenate(edges), np.concatenate(targets), np.concatenate(stay), matrices)
+    if law.stay.min() == 1:
         raise DataError(
             f"column {shortened(column.name)}: no record could change; choose another probability to stay, "
             "fewer strata, or leave it out"
         )
-    return found
-
-
-def _cumulated(matrix: np.ndarray) -> np.ndarray:
-    """Cumulated probabilities of each row, exactly 1 from the last possible category on."""
-    possible = matrix > 0
-    cumulated = np.minimum(np.cumsum(matrix, axis=1), 1)
-    cumulated[np.cumsum(possible, axis=1) == possible.sum(axis=1, keepdims=True)] = 1
-    return cumulated
+    return law

@@ -1,4 +1,4 @@
-"""Steps that recode, and hierarchies, from settings; apart from the methods, since it loads pydantic."""
+"""Settings of hierarchies and of the steps that recode; a module of its own because it loads pydantic."""
 
 from __future__ import annotations
 
@@ -91,24 +91,24 @@ class HierarchySettings(Settings):
 
     def check(self) -> None:
         if self.file is None:
-            self.made("")
+            self.build("")
 
-    def made(self, name: str) -> Hierarchy:
+    def build(self, variable: str) -> Hierarchy:
         """The hierarchy of a variable; one in a file is read."""
         settings = dict(self)
         settings["from"] = settings.pop("start")
-        (kind,) = [each for each in self.kinds if settings[each] is not None]
-        options = {each: settings[each] for each in self.kinds[kind] if settings[each] is not None}
+        (kind,) = [name for name in self.kinds if settings[name] is not None]
+        options = {name: settings[name] for name in self.kinds[kind] if settings[name] is not None}
         if not isinstance(self.top or "", str):
             raise OptionError("top must be text, such as '*'")
         try:
-            return _MAKERS[kind](settings[kind], name=name, **options)
+            return _BUILDERS[kind](settings[kind], name=variable, **options)
         except (KeyError, TypeError, ValueError):
             raise OptionError(f"{kind} or one of its settings is of the wrong kind; check each of them") from None
 
 
 def hierarchies(settings: Mapping[str, Mapping[str, Any]]) -> dict[str, Hierarchy]:
-    """A hierarchy for each variable, from settings as the chapter on recipes lists them.
+    """A hierarchy for each variable, from the settings that the chapter on recipes lists.
 
     Examples
     --------
@@ -119,13 +119,13 @@ def hierarchies(settings: Mapping[str, Mapping[str, Any]]) -> dict[str, Hierarch
     """
     if not isinstance(settings, Mapping):
         raise OptionError("hierarchies: give a mapping of variable to settings")
-    made = {}
-    for name, each in settings.items():
+    ladders = {}
+    for name, entry in settings.items():
         try:
-            made[name] = read(HierarchySettings, each).made(name)
+            ladders[name] = read(HierarchySettings, entry).build(name)
         except OptionError as error:
             raise OptionError(f"hierarchy of {shortened(str(name))}: {error}") from None
-    return made
+    return ladders
 
 
 def _widths(widths: Sequence[float], **options: Any) -> Hierarchy:
@@ -136,7 +136,7 @@ def _widths(widths: Sequence[float], **options: Any) -> Hierarchy:
     return Hierarchy.from_intervals([equal_edges(width, low, high) for width in widths], **options)
 
 
-_MAKERS: dict[str, Callable[..., Hierarchy]] = {
+_BUILDERS: dict[str, Callable[..., Hierarchy]] = {
     "masks": Hierarchy.from_masks,
     "bands": Hierarchy.from_intervals,
     "widths": _widths,
@@ -146,27 +146,27 @@ _MAKERS: dict[str, Callable[..., Hierarchy]] = {
 }
 
 
-# Whole numbers as they are written, and few enough digits for every format.
+# Whole numbers as they are written, with few enough digits for every format.
 _WHOLE = re.compile(r"0|-?[1-9]\d{0,8}")
 _NO_NUMBERS = pd.Series([], dtype=float)
 
 
 class Recoding(Settings):
-    """What every step that recodes has: columns, and a function that makes of one what the other settings say."""
+    """Settings of a step that recodes: columns, and options of the function that recodes them."""
 
     function: ClassVar[Callable[..., pd.Series]]
 
     @property
     def options(self) -> dict[str, Any]:
-        """All that is given but the columns."""
+        """All settings of the user except the columns."""
         return {name: value for name, value in self.fields_set.items() if name != "variable"}
 
     def recoded(self, series: pd.Series) -> pd.Series:
-        """A column by these settings."""
+        """A column recoded by these settings."""
         return type(self).function(series, **self.options)
 
     def check(self) -> None:
-        """Refuse what the recoding of any column would refuse."""
+        """Raise an `OptionError` where the recoding of any column would raise one."""
         self.recoded(_NO_NUMBERS)
 
 
@@ -224,21 +224,45 @@ class Recode(Recoding):
 
     def check(self) -> None:
         if self.hierarchy is not None:
-            self._check_level()
+            ladder = None if self.hierarchy.file else self.hierarchy.build(self.variable[0])
+            if self.level is None:
+                to = "" if ladder is None else f", from 1 to {ladder.height}"
+                raise OptionError(f"level is not given; say which one{to}")
+            if ladder is not None:
+                ladder.check_level(self.level)
         elif self.groups is not None:
-            self._check_groups()
+            # The values of the groups stand for a column: which values there are is known only when one is recoded.
+            lists = self.groups.values() if isinstance(self.groups, Mapping) else ()
+            values = [value for entry in lists for value in (entry if isinstance(entry, (list, tuple)) else [entry])]
+            plain = [value for value in values if isinstance(value, (str, int, float))]
+            self._recoded(pd.Series(plain, dtype=object))
         else:
             self._recoded(_NO_NUMBERS if self.dates is None else _NO_NUMBERS.astype(object))
-        if self._codes is not None:
-            self._check_codes()
+        if self._codes is None:
+            return
+        codes = self._codes.items() if isinstance(self._codes, Mapping) else [(None, None)]
+        if not all(isinstance(code, (str, int, float)) and isinstance(label, str) and label for code, label in codes):
+            raise OptionError("labels must be a mapping of new code to text, such as labels: {1: North, 2: South}")
+        if self.groups is not None and self.others != "keep":
+            known = {as_text(code) for code in (*self.groups, self.others)}
+            if unknown := [code for code, _ in codes if as_text(code) not in known]:
+                raise OptionError(f"labels name {shortened(repr(unknown[0]))}, and no group is called so; mend it")
 
     def recoded(self, series: pd.Series) -> pd.Series:
-        found = self._recoded(series)
-        return found if self._codes is None else _as_codes(found)
+        recoded = self._recoded(series)
+        if self._codes is None:
+            return recoded
+        codes, values = distinct(recoded)
+        texts = [as_text(value) for value in values]
+        if not texts or not all(_WHOLE.fullmatch(text) for text in texts):
+            return recoded
+        # Codes that have labels are numbers where all are whole, as Stata requires.
+        numbers = pd.array([int(text) for text in texts], dtype="Int64").take(codes, allow_fill=True)
+        return pd.Series(numbers if (codes < 0).any() else numbers.astype("int64"), recoded.index, name=recoded.name)
 
     def _recoded(self, series: pd.Series) -> pd.Series:
         if self.hierarchy is not None:
-            return self.hierarchy.made(str(series.name)).recode(series, self.level or 0)
+            return self.hierarchy.build(str(series.name)).recode(series, self.level or 0)
         options = {name: value for name, value in self.options.items() if name != "labels" or self._codes is None}
         if self.dates is not None:
             return recode_dates(series, to=options.pop("dates"), **options)
@@ -246,44 +270,9 @@ class Recode(Recoding):
 
     @property
     def _codes(self) -> Any:
-        """The labels of new codes, where labels are not those of bands."""
+        """The labels of new codes; None where labels are those of bands."""
         bands = self.groups is None and self.hierarchy is None and not isinstance(self.labels, Mapping)
         return None if bands else self.labels
-
-    def _check_level(self) -> None:
-        made = None if self.hierarchy is None or self.hierarchy.file else self.hierarchy.made(self.variable[0])
-        if self.level is None:
-            to = "" if made is None else f", from 1 to {made.height}"
-            raise OptionError(f"level is not given; say which one{to}")
-        if made is not None:
-            made.check_level(self.level)
-
-    def _check_groups(self) -> None:
-        """Of groups only what they are is refused: which values there are, the column says."""
-        lists = self.groups.values() if isinstance(self.groups, Mapping) else ()
-        values = [value for each in lists for value in (each if isinstance(each, (list, tuple)) else [each])]
-        plain = [value for value in values if isinstance(value, (str, int, float))]
-        self._recoded(pd.Series(plain, dtype=object))
-
-    def _check_codes(self) -> None:
-        """Refuse labels that are no mapping of codes to texts, or of codes that no group makes."""
-        codes = self._codes.items() if isinstance(self._codes, Mapping) else [(None, None)]
-        if not all(isinstance(code, (str, int, float)) and isinstance(label, str) and label for code, label in codes):
-            raise OptionError("labels must be a mapping of new code to text, such as labels: {1: North, 2: South}")
-        if self.groups is not None and self.others != "keep":
-            made = {as_text(each) for each in (*self.groups, self.others)}
-            if unmade := [code for code, _ in codes if as_text(code) not in made]:
-                raise OptionError(f"labels name {shortened(repr(unmade[0]))}, and no group is called so; mend it")
-
-
-def _as_codes(found: pd.Series) -> pd.Series:
-    """A column of codes that have labels: numbers where all are whole, as Stata must have them."""
-    codes, values = distinct(found)
-    texts = [as_text(value) for value in values]
-    if not texts or not all(_WHOLE.fullmatch(text) for text in texts):
-        return found
-    numbers = pd.array([int(text) for text in texts], dtype="Int64").take(codes, allow_fill=True)
-    return pd.Series(numbers if (codes < 0).any() else numbers.astype("int64"), index=found.index, name=found.name)
 
 
 class Tail(Recoding):
@@ -326,7 +315,7 @@ class Round(Recoding):
     )
 
 
-#: By its name, the settings of each step that recodes.
+#: Name of a step that recodes -> its settings.
 RECODINGS: Mapping[str, type[Recoding]] = {
     "recode": Recode,
     "top_code": TopCode,
@@ -336,12 +325,7 @@ RECODINGS: Mapping[str, type[Recoding]] = {
 
 
 def recode_step(frame: pd.DataFrame, settings: Mapping[str, Any], *, step: str = "recode") -> pd.DataFrame:
-    """One step of a recipe that recodes, one of `RECODINGS`, from its settings as the chapter on recipes lists them.
-
-    Returns
-    -------
-    DataFrame
-        The same records and columns, the variables recoded.
+    """A frame after one step of a recipe that recodes (`RECODINGS`), with the settings the chapter on recipes lists.
 
     Examples
     --------
@@ -351,25 +335,23 @@ def recode_step(frame: pd.DataFrame, settings: Mapping[str, Any], *, step: str =
     [['0-9', 1200], ['40-49', 900]]
     """
     try:
-        given = read(RECODINGS[step], settings)
+        recoding = read(RECODINGS[step], settings)
     except OptionError as error:
-        named = settings.get("variable") if isinstance(settings, Mapping) else None
-        of = f" of {shortened(named)}" if isinstance(named, str) else ""
+        variable = settings.get("variable") if isinstance(settings, Mapping) else None
+        of = f" of {shortened(variable)}" if isinstance(variable, str) else ""
         raise OptionError(f"{step}{of}: {error}") from None
-    return recoded(step, given, frame)
+    return recoded(step, recoding, frame)
 
 
-def recoded(step: str, given: Recoding, frame: pd.DataFrame) -> pd.DataFrame:
-    """A frame with the columns that settings name recoded."""
-    columns = {}
-    for name in given.columns:
-        columns[name] = recoded_column(step, given, one_column(frame, name))
+def recoded(step: str, recoding: Recoding, frame: pd.DataFrame) -> pd.DataFrame:
+    """A frame with the columns that the settings name recoded."""
+    columns = {name: recoded_column(step, recoding, one_column(frame, name)) for name in recoding.columns}
     return with_columns(frame, columns)
 
 
-def recoded_column(step: str, given: Recoding, column: pd.Series) -> pd.Series:
-    """One column recoded; each of its values by itself, so that it may also be that of the different values."""
+def recoded_column(step: str, recoding: Recoding, column: pd.Series) -> pd.Series:
+    """One column recoded, value by value, so that it may also hold only the distinct values of a column."""
     try:
-        return given.recoded(column)
+        return recoding.recoded(column)
     except OptionError as error:
         raise OptionError(f"{step} of {shortened(str(column.name))}: {error}") from None

@@ -1,4 +1,4 @@
-"""Recoding of one column: categories in groups, numbers in bands, coded at the top or the bottom, and rounded."""
+"""Recoding of one column: categories in groups, numbers in bands, top and bottom coding, rounding."""
 
 from __future__ import annotations
 
@@ -33,27 +33,24 @@ from kanon_lab.rules import Bands, shown
 def group_categories(
     series: pd.Series, groups: Mapping[str, Hashable | Sequence[Hashable]], *, others: str = "raise"
 ) -> pd.Series:
-    """Several categories under one label; a group of one renames.
+    """A column with several categories under one label; a group of a single category renames it.
 
     Parameters
     ----------
     series : Series
         Categories: text, numbers, truth values. Missing ones stay missing.
     groups : mapping
-        By new label the old value or values. Labels are made text; text and numbers differ among old values. Letters
-        with accents are alike whether composed (NFC) or not.
+        By new label (text) the old value or values, among which text and numbers differ. Accented letters match whether
+        composed (NFC) or not.
     others : str
-        What becomes of a value in no group: ``"raise"``, ``"keep"`` (it stays, as text), or the label of a category for
-        all of them. Then a value that the column does not have is refused: it may be misspelt, and what it was meant to
-        protect would be released.
+        What happens to values in no group: ``"raise"``, ``"keep"`` (they stay, as text), or a label for all of them.
+        With a label or ``"keep"``, a group value that the column does not have is refused: it may be misspelt, and the
+        value it was meant to protect would be released.
 
     Returns
     -------
     Series of text
-
-    References
-    ----------
-    INE Chile (2023), section 8.2.1.1.1.
+        See INE Chile (2023), section 8.2.1.1.1.
 
     Examples
     --------
@@ -72,17 +69,23 @@ def group_categories(
         refuse(np.isin(codes, rest), series.index, series.name, fault)
     elif None in labels:
         categories = series.cat.categories if isinstance(series.dtype, pd.CategoricalDtype) else values
-        _refuse_absent(label_of, set(map(_matched, categories)))
+        known = set(map(_matched, categories))
+        if absent := [key for key in label_of if key not in known]:
+            raise OptionError(
+                f"groups: no row has the value {shortened(repr(absent[0][1]))}, and others are in no group; mend or "
+                "drop it (text and numbers differ)"
+            )
         labels = [label or (as_text(value) if others == "keep" else others) for label, value in zip(labels, values)]
     return from_labels(labels, codes, series)
 
 
 def _matched(value: Hashable) -> tuple[bool, Hashable]:
-    """What a value is matched by: to a mapping True is 1, to a reader not."""
+    """The key by which a value is matched: True equals 1 in a mapping, but not for a reader."""
     return isinstance(value, (bool, np.bool_)), composed(value)
 
 
 def _label_of_value(groups: Mapping) -> dict[tuple[bool, Hashable], str]:
+    """The new label of each value, by its key `_matched`."""
     if not isinstance(groups, Mapping) or not groups:
         raise OptionError("groups: give a mapping of new label to the values it stands for")
     label_of = {}
@@ -102,16 +105,6 @@ def _label_of_value(groups: Mapping) -> dict[tuple[bool, Hashable], str]:
     return label_of
 
 
-def _refuse_absent(label_of: Mapping, known: set[tuple[bool, Hashable]]) -> None:
-    """Raise an `OptionError` where a group names a value that the column has neither in a row nor as a category."""
-    for key in label_of:
-        if key not in known:
-            raise OptionError(
-                f"groups: no row has the value {shortened(repr(key[1]))}, and others are in no group; mend or drop it "
-                "(text and numbers differ)"
-            )
-
-
 _MOST_BANDS = 10_000
 
 
@@ -127,7 +120,7 @@ def cut_bands(
     labels: Sequence[str] | None = None,
     outside: str | Mapping[str, str] = "raise",
 ) -> pd.Series:
-    """Global recoding of numbers in bands; missing ones stay missing.
+    """A column of numbers as bands; missing values stay missing.
 
     Parameters
     ----------
@@ -136,19 +129,17 @@ def cut_bands(
     width : float, optional
         Instead of `bands`: bands of this width from `start` (by default 0) to `stop` (as far as the values reach).
     closed : {"left", "right"}
-        The edge that belongs to a band: edges 0, 10, 20 make [0, 10) and [10, 20), or (0, 10] and (10, 20]. So under
-        ``"right"`` the lowest edge lies outside.
+        The edge that belongs to a band: edges 0, 10, 20 make [0, 10) and [10, 20), or (0, 10] and (10, 20]. With
+        ``"right"`` the lowest edge is outside.
     whole : bool, optional
-        Whether bands read ``40-49``, as those of whole numbers, or ``[40, 50)``. By default they read as whole numbers
-        where all edges and all values are; where another file should be read alike, say it. If True, a number with a
-        fraction raises.
+        Whether labels read ``40-49`` (whole numbers) or ``[40, 50)``. By default ``40-49`` where all edges and values
+        are whole; set it if several files must have the same labels. If True, a number with a fraction raises.
     labels : sequence of str, optional
         A label for each band, instead of ``40-49``, ``65+``, ``under 15``, or ``[40, 50)``, ``>= 65``, ``< 15``. With
         `width` it needs `stop`.
     outside : str or mapping
-        ``"raise"``, the label of a category for numbers outside the bands, or labels for those ``below`` and ``above``
-        them; a side without one raises. (The function of INE Chile 2023, section 8.2.1.1.2, makes a missing value of
-        what lies outside, so of an age of 0.)
+        ``"raise"``, a label for all numbers outside the bands, or labels for those ``below`` and ``above``; a side
+        without a label raises. (INE Chile 2023, section 8.2.1.1.2, makes numbers outside missing, even an age of 0.)
 
     Returns
     -------
@@ -167,71 +158,67 @@ def cut_bands(
         raise OptionError("give either bands (their edges) or width")
     if bands is not None and (start is not None or stop is not None):
         raise OptionError("start and stop go with width; bands have their own edges")
-    held = quantity(series)
+    column = quantity(series)
     edges: list[Any]
     if width is not None:
         if stop is None and labels is not None:
             raise OptionError("labels need stop: say where the bands end")
         start = 0 if start is None else start
-        edges = _reaching(held.numbers, width, start, closed) if stop is None else equal_edges(width, start, stop)
+        if stop is None:
+            low, step = _written(start, "start"), _written(width, "width")
+            if step <= 0:
+                raise OptionError(f"width must be above 0, not {width!r}")
+            # As far as the numbers reach.
+            reach = (_written(column.numbers.max(), "") - low) / step if len(column.numbers) else 0
+            edges = _edges(low, step, max(math.ceil(reach) if closed == "right" else math.floor(reach) + 1, 1))
+        else:
+            edges = equal_edges(width, start, stop)
     elif isinstance(bands, Collection) and not isinstance(bands, (str, Mapping)):
         edges = list(bands)
     else:
         raise OptionError(f"bands must be a list of edges, such as [0, 15, 65, null], not {shortened(repr(bands))}")
-    if whole is None and (np.floor(held.numbers) != held.numbers).any():
+    fractions = np.floor(column.numbers) != column.numbers
+    if whole is None and fractions.any():
         whole = False
-    return _banded(held, Bands.of(edges, closed, whole, labels, "bands"), outside)
+    cut = Bands.of(edges, closed, whole, labels, "bands")
+    below, above = _outside_categories(outside, cut)
+    if cut.whole:
+        fraction = "a number with a fraction, and bands are of whole numbers; mend it, or say that whole is false"
+        column.refuse(fractions, fraction)
+    places = cut.positions(column.numbers)
+    under, over = places < 0, places >= len(cut.names)
+    remedy = "widen or open them (an edge of null, None in Python), or name a category with outside"
+    # Bands of one width may end where the values do: the message for values below must not reveal where.
+    starts, ends = ("at", "before") if cut.closed == "left" else ("after", "at")
+    if below is None:
+        column.refuse(under, f"a number below the bands, which start {starts} {shown(cut.edges[0])}; {remedy}")
+    if above is None:
+        column.refuse(over, f"a number above the bands, which end {ends} {shown(cut.edges[-1])}; {remedy}")
+    places = np.where(under, len(cut.names), np.where(over, len(cut.names) + 1, places))
+    codes = np.where(column.codes < 0, -1, np.append(places, -1)[column.codes])
+    return from_labels([*cut.names, below, above], codes, column.column)
 
 
 def equal_edges(width: float, start: float, stop: float) -> list[float]:
-    """Edges of bands of one width, as they are written: three tenths, not three times the float next to a tenth."""
-    low, high, each = _written(start, "start"), _written(stop, "stop"), _written(width, "width")
-    if each <= 0 or high <= low or (high - low) % each:
+    """Edges of bands of one width as they are written: 0.3, not three times the float nearest to 0.1."""
+    low, high, step = _written(start, "start"), _written(stop, "stop"), _written(width, "width")
+    if step <= 0 or high <= low or (high - low) % step:
         raise OptionError(f"bands of {width} do not fill {start} to {stop}")
-    return _edges(low, each, (high - low) / each)
+    return _edges(low, step, (high - low) / step)
 
 
-def _edges(low: Fraction, each: Fraction, count: Fraction | int) -> list[float]:
+def _edges(low: Fraction, step: Fraction, count: Fraction | int) -> list[float]:
     if count > _MOST_BANDS:
-        raise OptionError(f"bands of {float(each):g} are more than {_MOST_BANDS:,}; make them wider")
-    return [float(low + i * each) for i in range(int(count) + 1)]
-
-
-def _reaching(numbers: np.ndarray, width: float, start: float, closed: str) -> list[float]:
-    """Edges of bands of one width, as far as the numbers reach."""
-    low, each = _written(start, "start"), _written(width, "width")
-    if each <= 0:
-        raise OptionError(f"width must be above 0, not {width!r}")
-    reach = (_written(numbers.max(), "") - low) / each if len(numbers) else 0
-    count = math.ceil(reach) if closed == "right" else math.floor(reach) + 1
-    return _edges(low, each, max(count, 1))
+        raise OptionError(f"bands of {float(step):g} are more than {_MOST_BANDS:,}; make them wider")
+    return [float(low + i * step) for i in range(int(count) + 1)]
 
 
 def _written(number: object, name: str) -> Fraction:
     return Fraction(as_decimal(check_number(number, name)))
 
 
-def _banded(held: Quantity, bands: Bands, outside: str | Mapping[str, str]) -> pd.Series:
-    below, above = _outside_categories(outside, bands)
-    if bands.whole:
-        fraction = "a number with a fraction, and bands are of whole numbers; mend it, or say that whole is false"
-        held.refuse(np.floor(held.numbers) != held.numbers, fraction)
-    places = bands.positions(held.numbers)
-    under, over = places < 0, places >= len(bands.names)
-    remedy = "widen or open them (an edge of null, None in Python), or name a category with outside"
-    # Bands of one width may end where the values do: what lies below them must not tell where.
-    starts, ends = ("at", "before") if bands.closed == "left" else ("after", "at")
-    if below is None:
-        held.refuse(under, f"a number below the bands, which start {starts} {shown(bands.edges[0])}; {remedy}")
-    if above is None:
-        held.refuse(over, f"a number above the bands, which end {ends} {shown(bands.edges[-1])}; {remedy}")
-    places = np.where(under, len(bands.names), np.where(over, len(bands.names) + 1, places))
-    codes = np.where(held.codes < 0, -1, np.append(places, -1)[held.codes])
-    return from_labels([*bands.names, below, above], codes, held.column)
-
-
 def _outside_categories(outside: str | Mapping[str, str], bands: Bands) -> tuple[str | None, str | None]:
-    """Names of the categories below and above the bands; None where such a number raises."""
+    """The labels below and above the bands; None where such a number raises."""
     sides = {"below": outside, "above": outside} if isinstance(outside, str) else outside
     if outside == "raise":
         return None, None
@@ -247,12 +234,11 @@ def _outside_categories(outside: str | Mapping[str, str], bands: Bands) -> tuple
 #: Where a number half-way between two multiples goes.
 HALVES = {"even": "to the even multiple", "up": "to the multiple farther from 0"}
 
-_BASES = (1e-15, 1e15)
-# Numbers of so many digits, and no more, have floating-point numbers of their own.
+# Different numbers of up to so many digits are different floating-point numbers.
 _EXACT_DIGITS = 10**15
 # Powers of 10 up to this are floating-point numbers.
 _EXACT_POWER = 10**22
-# More than the largest quotient of a floating-point number and a base has.
+# More digits than the largest quotient of a floating-point number and a base has.
 _DIGITS = 400
 
 
@@ -262,8 +248,8 @@ def round_values(series: pd.Series, *, base: float = 1, half: str = "even") -> p
     Parameters
     ----------
     series : Series
-        Each number is taken as it is written: 2.675 lies half-way between 2.67 and 2.68, although the binary number
-        that stands for it is a little less.
+        Numbers as they are written: 2.675 lies half-way between 2.67 and 2.68, although its binary form is a little
+        less.
     base : float, 1e-15 to 1e15
         Such as 0.01, 0.5, 25 or 1000.
     half : {"even", "up"}
@@ -274,11 +260,7 @@ def round_values(series: pd.Series, *, base: float = 1, half: str = "even") -> p
     -------
     Series
         int64 for whole numbers and a whole base, otherwise float64; nullable where `series` is; decimals stay decimals.
-        Never -0, which would tell that a number was negative.
-
-    References
-    ----------
-    INE Chile (2023), section 8.2.1.3; its figures are those of half-even.
+        Never -0, which would reveal that a number was negative. INE Chile (2023), section 8.2.1.3, rounds half-even.
 
     Examples
     --------
@@ -288,90 +270,83 @@ def round_values(series: pd.Series, *, base: float = 1, half: str = "even") -> p
     [80, 90]
     """
     check_choice(half, "half", HALVES)
-    if not _BASES[0] <= check_number(base, "base") <= _BASES[1]:
-        raise OptionError(f"base must lie between {_BASES[0]:g} and {_BASES[1]:g}, not {base!r}")
-    step, held = as_decimal(base), quantity(series)
-    if held.values.dtype == object:
-        rounded = np.empty(len(held.values), dtype=object)
-        exact = _exactly(held.values, step, half)
-        rounded[:] = [like(number, value) for number, value in zip(exact, held.values)]
-    elif held.values.dtype.kind == "i" and step == step.to_integral_value():
-        rounded = _whole(held.values, int(step), half)
+    if not 1e-15 <= check_number(base, "base") <= 1e15:
+        raise OptionError(f"base must lie between 1e-15 and 1e+15, not {base!r}")
+    step, column = as_decimal(base), quantity(series)
+    values = column.values
+    if values.dtype == object:
+        rounded = np.empty(len(values), dtype=object)
+        rounded[:] = [like(number, value) for number, value in zip(_round_decimals(values, step, half), values)]
+    elif values.dtype.kind == "i" and step == step.to_integral_value():
+        rest = np.mod(values, int(step))
+        lower = values - rest
+        upward = (lower // int(step)) % 2 == 1 if half == "even" else values > 0
+        rounded = lower + int(step) * ((2 * rest > int(step)) | ((2 * rest == int(step)) & upward))
     else:
-        rounded = _floats(held.numbers, step, half)
-    return held.rewritten(rounded)
+        rounded = _round_floats(column.numbers, step, half)
+    return column.rewritten(rounded)
 
 
-def _exactly(values: Iterable, step: Decimal, half: str) -> list[Decimal]:
-    # What decimal calls half up is away from 0.
+def _round_decimals(values: Iterable, step: Decimal, half: str) -> list[Decimal]:
+    # In the decimal module half up means away from 0.
     rounding = decimal.ROUND_HALF_EVEN if half == "even" else decimal.ROUND_HALF_UP
     with decimal.localcontext() as context:
         context.prec = _DIGITS
         return [(as_decimal(value) / step).to_integral_value(rounding) * step + 0 for value in values]
 
 
-def _whole(values: np.ndarray, base: int, half: str) -> np.ndarray:
-    rest = np.mod(values, base)
-    lower = values - rest
-    upward = (lower // base) % 2 == 1 if half == "even" else values > 0
-    return lower + base * ((2 * rest > base) | ((2 * rest == base) & upward))
-
-
-def _floats(values: np.ndarray, step: Decimal, half: str) -> np.ndarray:
-    """Multiples as the floats next to them: by float arithmetic where it cannot err, the others in decimal."""
+def _round_floats(values: np.ndarray, step: Decimal, half: str) -> np.ndarray:
+    """Multiples of the step as the nearest floats: by float arithmetic where it is exact, the others in decimal."""
     over, under = step.as_integer_ratio()
-    # Half-way between two multiples lies a number of few digits: units over a power of 10.
+    # Half-way between two multiples is a number of few digits: units over a power of 10.
     power = 10 ** max(1, 1 - int(step.as_tuple().exponent))
     units = over * power // (2 * under)
     with np.errstate(over="ignore"):
         lower = np.floor(values * float(under) / float(over))
         sure = ((np.abs(lower) + 1) * float(2 * units) < _EXACT_DIGITS) & (power <= _EXACT_POWER)
     lower = np.where(sure, lower, 0)
-    # Division of whole numbers that floats hold exactly gives the float next to the quotient, and of all numbers with
-    # up to 15 digits each has a float of its own: so floats compare as the numbers that they are written as.
+    # Dividing whole numbers that floats hold exactly gives the float nearest to the quotient, and different numbers of
+    # up to 15 digits are different floats: so floats compare as the numbers that they are written as.
     middle = (2 * lower + 1) * float(units) / float(power)
     upward = lower % 2 == 1 if half == "even" else lower >= 0
     nearest = lower + ((values > middle) | ((values == middle) & upward))
     rounded = nearest * float(2 * units) / float(power)
-    rounded[~sure] = [float(number) for number in _exactly(values[~sure].tolist(), step, half)]
+    rounded[~sure] = [float(number) for number in _round_decimals(values[~sure].tolist(), step, half)]
     return rounded + 0.0
 
 
-# The mean of one value is the value, and who holds one of two values reads the other off their mean.
+# The mean of one value is that value, and a person with one of two values can compute the other from their mean.
 _FEWEST_FOR_A_MEAN = 3
 
 
 def top_code(
     series: pd.Series, *, above: object, label: str | None = None, value: float | str | None = None
 ) -> pd.Series:
-    """Values strictly above a limit made alike: the limit itself, unless `label` or `value` says otherwise.
+    """A column whose values strictly above a limit become the limit, or `label` or `value` (INE Chile 2023, 8.2.1.2).
 
-    A limit tells nothing of the values beyond it, and the column stays numeric. A column with a label is text and
-    cannot be coded at its other end: for labels at both ends use `cut_bands` with a width of 1 and names for what lies
-    `outside`.
+    A limit reveals nothing about the values beyond it, and the column stays numeric. With a label the column is text
+    and cannot be coded at its other end: for labels at both ends use `cut_bands` with a width of 1 and `outside`.
 
     Parameters
     ----------
     series : Series
-        Numbers, or an ordered categorical (one of numbers in their order is numbers). Missing values stay missing.
+        Numbers, or an ordered categorical (numeric categories in rising order count as numbers). Missing values stay
+        missing.
     above : float, or a category
         The limit: the highest value that stays as it is.
     label : str, optional
         Text for the coded values, such as ``"65+"``; the column is then text.
     value : float or "mean", optional
         A number for the coded values, not below the limit; ``"mean"`` is their own unweighted mean, which keeps the
-        column's sum, and is refused of one or two records, whom it would tell. Of an ordered categorical, a category.
+        column's sum, and is refused for one or two records, whose values it would reveal. For an ordered categorical,
+        a category.
 
     Returns
     -------
     Series
-        With a label, text; otherwise int64 where both the column and what is put in are whole numbers (a mean never
-        is), else float64; nullable where `series` is; decimals stay decimals. An ordered categorical stays one, with
-        the categories that are left and the new one at their end.
-
-    References
-    ----------
-    INE Chile (2023), section 8.2.1.2.
+        With a label, text; otherwise int64 where both the column and the new value are whole numbers (a mean counts as
+        not whole), else float64; nullable where `series` is; decimals stay decimals. An ordered categorical stays one,
+        with the remaining categories and the new one at their end.
 
     Examples
     --------
@@ -386,7 +361,7 @@ def top_code(
 def bottom_code(
     series: pd.Series, *, below: object, label: str | None = None, value: float | str | None = None
 ) -> pd.Series:
-    """Values strictly below a limit made alike: `top_code` at the other end, where a `value` is not above the limit.
+    """A column in which values strictly below a limit become alike: `top_code` at the other end.
 
     Parameters
     ----------
@@ -412,52 +387,46 @@ def _coded(series: pd.Series, limit: Any, label: str | None, value: Any, *, top:
     if label is not None and not (isinstance(label, str) and label):
         raise OptionError(f"label must be text, such as '65+', not {shortened(repr(label))}; a number goes under value")
     name = "above" if top else "below"
-    if _ranked(series):
-        return _coded_categories(series, limit, label if value is None else value, name)
+    if isinstance(series.dtype, pd.CategoricalDtype) and series.dtype.ordered:
+        categories = series.cat.categories
+        if not (pd.api.types.is_numeric_dtype(categories.dtype) and categories.is_monotonic_increasing):
+            return _code_categories(series, limit, label if value is None else value, name)
     check_number(limit, name)
-    held = quantity(series)
-    coded = held.numbers > float(limit) if top else held.numbers < float(limit)
+    column = quantity(series)
+    coded = column.numbers > float(limit) if top else column.numbers < float(limit)
     if label is not None:
-        texts = [label if is_coded else as_text(each) for each, is_coded in zip(held.values.tolist(), coded)]
-        return from_labels(texts, held.codes, series)
+        texts = [label if is_coded else as_text(number) for number, is_coded in zip(column.values.tolist(), coded)]
+        return from_labels(texts, column.codes, series)
+    whole = False
     if value == "mean":
-        return _with_value(held, coded, _mean(held, coded), whole=False)
-    value = limit if value is None else check_number(value, "value")
-    if float(value) < float(limit) if top else float(value) > float(limit):
-        raise OptionError(f"value {value!r} lies on the other side of {name} {limit!r}; the order would be lost")
-    return _with_value(held, coded, value, whole=float(value).is_integer() and abs(value) < 2**62)
-
-
-def _ranked(series: pd.Series) -> bool:
-    """Whether a column has ordered categories other than numbers in their own order."""
-    if not isinstance(series.dtype, pd.CategoricalDtype) or not series.dtype.ordered:
-        return False
-    categories = series.cat.categories
-    return not (pd.api.types.is_numeric_dtype(categories.dtype) and categories.is_monotonic_increasing)
-
-
-def _with_value(held: Quantity, coded: np.ndarray, value: Any, *, whole: bool) -> pd.Series:
-    if held.values.dtype == object:
-        new = held.values.copy()
-        new[coded] = [like(as_decimal(value), each) for each in new[coded]]
-    elif whole and held.values.dtype.kind == "i":
-        new = np.where(coded, int(value), held.values)
+        value = _mean(column, coded)
     else:
-        new = np.where(coded, float(value), held.numbers)
-    return held.rewritten(new)
+        value = limit if value is None else check_number(value, "value")
+        whole = float(value).is_integer() and abs(value) < 2**62
+        if float(value) < float(limit) if top else float(value) > float(limit):
+            raise OptionError(f"value {value!r} lies on the other side of {name} {limit!r}; the order would be lost")
+    if column.values.dtype == object:
+        new = column.values.copy()
+        new[coded] = [like(as_decimal(value), number) for number in new[coded]]
+    elif whole and column.values.dtype.kind == "i":
+        new = np.where(coded, int(value), column.values)
+    else:
+        new = np.where(coded, float(value), column.numbers)
+    return column.rewritten(new)
 
 
-def _mean(held: Quantity, coded: np.ndarray) -> float:
-    """Unweighted mean over the coded records; 0 where there is none."""
-    numbers = held.numbers[held.codes[held.rows(coded)]]
+def _mean(column: Quantity, coded: np.ndarray) -> float:
+    """Unweighted mean over the coded records; 0 where there are none."""
+    numbers = column.numbers[column.codes[column.rows(coded)]]
     if len(numbers) < _FEWEST_FOR_A_MEAN:
         few = f"fewer than {_FEWEST_FOR_A_MEAN} values lie beyond the limit, and their mean would tell them"
-        held.refuse(coded, f"{few}; move the limit, or give a label or a number")
-    # Scaled by a power of 2, which changes no digit, so that no sum runs over.
+        column.refuse(coded, f"{few}; move the limit, or give a label or a number")
+    # Scaled by a power of 2, which changes no digit, so that no sum overflows.
     return math.ldexp(float(np.mean(np.ldexp(numbers, -64))), 64) if len(numbers) else 0.0
 
 
-def _coded_categories(series: pd.Series, limit: Any, new: Any, name: str) -> pd.Series:
+def _code_categories(series: pd.Series, limit: Any, new: Any, name: str) -> pd.Series:
+    """An ordered categorical with the categories beyond a limit replaced by a new one."""
     old = list(series.cat.categories)
     if limit not in old:
         raise OptionError(f"{name} must be one of the ordered categories, not {shortened(repr(limit))}")
@@ -469,7 +438,7 @@ def _coded_categories(series: pd.Series, limit: Any, new: Any, name: str) -> pd.
     if new in kept and new != limit:
         raise OptionError(f"{shortened(repr(new))} is a category that stays; the order would be lost; choose another")
     order = kept if new in kept else [*kept, new] if top else [new, *kept]
-    places = np.array([order.index(each if each in kept else new) for each in old], dtype=int)
+    places = np.array([order.index(category if category in kept else new) for category in old], dtype=int)
     codes = series.cat.codes.to_numpy()
     coded = pd.Categorical.from_codes(np.where(codes < 0, -1, places[codes]), categories=pd.Index(order), ordered=True)
     return pd.Series(coded, index=series.index, name=series.name)

@@ -1,9 +1,10 @@
-"""Quantities perturbed by giving a file's own values to other records: rank swapping and shuffling."""
+"""Rank swapping and shuffling: the values of a file are moved to other records."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 import pandas as pd
@@ -25,7 +26,6 @@ from kanon_lab.methods.perturbation import (
 )
 from kanon_lab.roles import check_seed
 
-_UNORDERED = {"string", "boolean"}
 _DATES = {"date", "datetime", "datetime64", "timedelta", "timedelta64", "period", "time"}
 
 
@@ -37,23 +37,19 @@ def _positions(column: pd.Series) -> np.ndarray | None:
     if isinstance(column.dtype, pd.CategoricalDtype):
         return column.cat.codes.to_numpy() if column.cat.ordered else None
     kind = pd.api.types.infer_dtype(column, skipna=True)
-    if kind in _UNORDERED:
+    if kind in ("string", "boolean"):
         return None
     if kind in _DATES:
         return coded(column).codes
-    found = quantity(column)
-    position = np.full(len(found.numbers) + 1, -1)
-    position[:-1] = np.unique(found.numbers, return_inverse=True)[1]
-    return position[found.codes]
+    numbers = quantity(column)
+    position = np.full(len(numbers.numbers) + 1, -1)
+    position[:-1] = np.unique(numbers.numbers, return_inverse=True)[1]
+    return position[numbers.codes]
 
 
 def _mean_ranks(values: np.ndarray) -> np.ndarray:
     """Ranks from 1 in each column, equal values sharing the mean of theirs; shape as given."""
     return pd.DataFrame(values).rank().to_numpy()
-
-
-# So many random numbers are made at a time.
-_DRAWN_AT_ONCE = 2**14
 
 
 def rank_swap(
@@ -69,31 +65,32 @@ def rank_swap(
     Parameters
     ----------
     variables : names
-        Numbers, dates or ordered categories; each is swapped by itself. Missing values stay where they are.
+        Numbers, dates or ordered categories; each is swapped separately. Missing values stay where they are.
     window : float, above 0 and at most 1
         How far apart two ranks may be, as a share of the records that have a value.
     strata : names
-        Columns within whose groups values are ranked and swapped.
+        Columns; values are ranked and swapped within their groups.
     seed : int, 0 to below 2 ** 63
-        Each variable has random numbers of its own, by its position among the variables.
+        Each variable has its own random numbers, by its position among the variables.
 
     Returns
     -------
     Perturbed
-        Columns have the types they had. `details`: ``window``; ``ranks``, one row a variable: ``variable``, ``records``
-        (with a value), ``window_least`` and ``window_most`` (the window in ranks, in the strata where it is least and
-        most), ``left`` (records that found no partner), ``rank_correlation`` (Spearman's, of original and released
-        values, between -1 and 1).
+        Columns keep their types. `details`: ``window``; ``ranks``, one row a variable: ``variable``, ``records`` (with
+        a value), ``window_least`` and ``window_most`` (the smallest and largest window of a stratum, in ranks),
+        ``left`` (records without a partner), ``rank_correlation`` (Spearman's, of original and released values, -1 to
+        1).
 
     Notes
     -----
-    Records are sorted by value, equal ones in random order. From the lowest on, each that is not swapped yet exchanges
-    values with one drawn evenly from those not swapped yet among the next w. Of n records w is the whole part of
-    window times n, and at least 1. Every record finds a partner but one of an odd number, at most.
+    Records are sorted by value, equal ones in random order. From the lowest on, each record not yet swapped exchanges
+    values with one drawn evenly from those not yet swapped among the next w. Of n records w is the whole part of window
+    times n, and at least 1. At most one record, where their number is odd, has no partner. The window limits how far
+    ranks within a stratum move, not ranks in the whole file.
 
-    An outsider who knows the window knows which released values may be a record's, and can intersect this over several
-    variables (Nin, Herranz and Torra 2008). Linkage by distance, as `kanon_lab.measures.record_linkage` measures it,
-    can then say much too little. Within a stratum only is no rank further away than the window.
+    An intruder who knows the window knows which released values may belong to a record, and can combine this knowledge
+    over several variables (Nin, Herranz and Torra 2008). Linkage by distance (`kanon_lab.measures.record_linkage`) can
+    then greatly understate the risk.
 
     References
     ----------
@@ -111,8 +108,15 @@ def rank_swap(
     share, seed = check_positive(window, "window", 1), check_seed(seed)
     orders, rows = {}, []
     for number, name in enumerate(names):
-        position = _ordered(frame, name)
+        position = _positions(one_column(frame, name))
+        if position is None:
+            raise DataError(
+                f"column {shortened(name)}: its values have no order to rank them by; make it ordered categories, "
+                "or use pram"
+            )
         known = np.flatnonzero(position >= 0)
+        if not len(known):
+            raise DataError(f"column {shortened(name)} has no value; leave it out")
         groups = [known[group] for group in strata_groups(strata_codes(frame, strata, rows=known))]
         refuse_constant(name, position, groups)
         rng = generator(seed, "rank_swap", number)
@@ -135,22 +139,10 @@ def rank_swap(
     return Perturbed(result, "rank_swap", names, strata, seed, cells, KEEPS["rank_swap"]["rank_swap"], details)
 
 
-def _ordered(frame: pd.DataFrame, name: str) -> np.ndarray:
-    """Position of each value in ascending order, -1 where it is missing."""
-    position = _positions(one_column(frame, name))
-    if position is None:
-        raise DataError(
-            f"column {shortened(name)}: its values have no order to rank them by; make it ordered categories, "
-            "or use pram"
-        )
-    if not (position >= 0).any():
-        raise DataError(f"column {shortened(name)} has no value; leave it out")
-    return position
-
-
 def _partners(records: int, window: int, rng: np.random.Generator) -> np.ndarray:
-    """For each rank from 0 the rank that it exchanges values with: its own, where it finds no partner."""
-    partner, left, drawn = list(range(records)), records, _drawn(rng, min(records, _DRAWN_AT_ONCE))
+    """For each rank from 0 on the rank that it exchanges values with: its own, where there is no partner."""
+    partner, left, at_once = list(range(records)), records, min(records, 2**14)
+    drawn = (number for _ in count() for number in rng.random(at_once).tolist())
     for rank in range(records):
         if partner[rank] != rank:
             continue
@@ -168,23 +160,17 @@ def _partners(records: int, window: int, rng: np.random.Generator) -> np.ndarray
     return np.array(partner)
 
 
-def _drawn(rng: np.random.Generator, at_once: int) -> Iterator[float]:
-    """Numbers from 0 to below 1, without end."""
-    while True:
-        yield from rng.random(at_once).tolist()
-
-
-#: Share of the variance of a variable's normal scores that those given may explain, at most.
+#: The largest share of the variance of a variable's normal scores that the `given` variables may explain.
 MOST_EXPLAINED = 0.95
-# With fewer records than this for each column and category, those given would tell a record's own values.
+# With fewer records than this for each column and category, the `given` variables would reveal a record's values.
 _RECORDS_EACH = 10
 # The time to fit columns grows with the cube of their number.
 _MOST_COLUMNS = 1000
 
 
 @dataclass(frozen=True)
-class _Given:
-    """A variable that is known of every record: its values by position, with an order or without."""
+class _Predictor:
+    """A `given` variable: position of each value among the distinct ones, and whether these have an order."""
 
     name: str
     position: np.ndarray
@@ -200,17 +186,17 @@ def shuffle(
     missing: str = "error",
     seed: int = 0,
 ) -> Perturbed:
-    """Put the values of quantities in an order that is drawn from what other variables tell of it.
+    """Reorder the values of quantities at random, keeping their relations with other variables.
 
     Parameters
     ----------
     variables : names
         The quantities, shuffled together.
     given : names
-        Variables that are released as they are, and with which relations are to stay: numbers, dates and ordered
-        categories by their ranks, others by an indicator of each category.
+        Variables that are released as they are, and with which relations stay: numbers, dates and ordered categories
+        by their ranks, others by an indicator of each category.
     strata : names
-        Columns within whose groups values are shuffled.
+        Columns; values are shuffled within their groups.
     missing : {"error", "leave"}
         Whether a missing value of the variables is refused, or a record without any of them stays as it is.
     seed : int, 0 to below 2 ** 63
@@ -218,22 +204,22 @@ def shuffle(
     Returns
     -------
     Perturbed
-        Columns have the types they had. `details`: ``given``; ``explained``, one row a variable: ``variable``,
-        ``share`` (0-1, of the variance of its normal scores, that those given explain: the nearer to 1, the less is
-        hidden); ``correlations``, one row a pair: ``variable``, ``other``, ``before``, ``after`` (Spearman's).
+        Columns keep their types. `details`: ``given``; ``explained``, one row a variable: ``variable``, ``share`` (0-1,
+        of the variance of its normal scores that `given` explains: the nearer to 1, the less is hidden);
+        ``correlations``, one row a pair: ``variable``, ``other``, ``before``, ``after`` (Spearman's).
 
     Notes
     -----
     Values become normal scores: the normal quantile of (rank - 1/2) / n, with the mean rank of equal values. The scores
-    of the variables are regressed on those given. New scores are the fitted ones plus normal residuals with the
-    covariance of the true ones, and each variable's values are put in the order of its new scores. So given the
-    variables `given`, the released value is independent of the true one, even for who knows the seed. But where the
+    of the variables are regressed on those of `given`. New scores are the fitted ones plus normal residuals with the
+    covariance of the true ones, and each variable's values are put in the order of its new scores. So conditionally on
+    `given`, the released value is independent of the true one, even for an intruder who knows the seed. But where the
     regression explains nearly all, many records get their own value back or one next to it (at 95%, the most that is
     accepted, the largest in about half of all shuffles). It needs 10 records for each variable and category.
 
-    Only linear relations of normal scores are kept. Lost are relations of another shape, with variables that are not
-    given, of three variables together, sums (parts need no longer add up to a total), and how much more values
-    spread in one category than in another. Equal values weaken the correlations, since they share one score.
+    Only linear relations of normal scores stay. Lost are relations of another shape, with variables not in `given`, and
+    of three variables together, sums (parts need no longer add up to a total), and differences of spread between
+    categories. Equal values weaken the correlations, since they share one score.
 
     References
     ----------
@@ -242,71 +228,75 @@ def shuffle(
     Examples
     --------
     >>> frame = pd.DataFrame({'income': range(40), 'age': [*range(20), *range(20)]})
-    >>> found = kanon_lab.methods.shuffle(frame, 'income', given='age', seed=1)
-    >>> sorted(found.frame['income']) == list(range(40))
+    >>> result = kanon_lab.methods.shuffle(frame, 'income', given='age', seed=1)
+    >>> sorted(result.frame['income']) == list(range(40))
     True
     """
     given, seed = names_of(given, "given"), check_seed(seed)
-    found = Quantities.of(frame, variables, strata, missing)
-    if both := [name for name in found.names if name in given]:
+    data = Quantities.of(frame, variables, strata, missing)
+    if both := [name for name in data.names if name in given]:
         raise OptionError(f"given: {shortened(both[0])} is among the variables that are shuffled; name it in one place")
-    for name, column in zip(found.names, found.values.T):
-        refuse_constant(name, column, found.groups)
-    known = [_given(frame, name, found.rows) for name in given]
-    drawn = found.draws(seed, "shuffle")
-    order = np.empty(found.values.shape, dtype=np.intp)
-    squares = np.zeros((2, len(found.names)))
-    for group in found.groups:
-        scores = _scores(found.values[group])
-        fitted, residuals, freedom = _regressed(scores, [(one, one.position[group]) for one in known])
+    for name, column in zip(data.names, data.values.T):
+        refuse_constant(name, column, data.groups)
+    predictors = []
+    for name in given:
+        series = one_column(frame, name).iloc[data.rows]
+        ordered = _positions(series)
+        position = coded(series).codes if ordered is None else ordered
+        refuse(position < 0, series.index, name, "a missing value in a variable that is given; fill it in")
+        predictors.append(_Predictor(name, position, ordered is not None))
+    drawn = data.draws(seed, "shuffle")
+    order = np.empty(data.values.shape, dtype=np.intp)
+    squares = np.zeros((2, len(data.names)))
+    for group in data.groups:
+        scores = _normal_scores(data.values[group])
+        fitted, freedom = _regress(scores, predictors, group)
+        residuals = scores - fitted
         left = (residuals**2).sum(axis=0)
         whole = ((scores - scores.mean(axis=0)) ** 2).sum(axis=0)
-        _refuse_determined(found.names, left, whole)
+        determined = left < (1 - MOST_EXPLAINED) * whole
+        if determined.any():
+            raise DataError(
+                f"column {shortened(data.names[int(determined.argmax())])}: those given tell more than "
+                f"{percent(MOST_EXPLAINED)} of the order of its values, so that shuffling would hide little; give "
+                "fewer variables"
+            )
         squares += [left, whole]
         # Residuals are orthonormal columns times a triangle; so are the new ones, but for other columns.
         new = fitted + drawn[group] @ np.linalg.qr(residuals, mode="r") / np.sqrt(freedom)
         for j in range(new.shape[1]):
-            order[group[np.argsort(new[:, j])], j] = group[np.argsort(found.values[group, j])]
-    orders = {name: np.arange(len(frame)) for name in found.names}
-    for name, column in zip(found.names, order.T):
-        orders[name][found.rows] = found.rows[column]
-    result = reordered(frame, orders)
-    share = pd.DataFrame({"variable": found.names, "share": np.clip(1 - squares[0] / squares[1], 0, 1)})
-    details = {"given": given, "explained": share, "correlations": _correlations(found, order, known)}
-    cells = changed_cells(frame, result, found.names)
-    return Perturbed(result, "shuffle", found.names, found.strata, seed, cells, KEEPS["shuffle"]["shuffle"], details)
+            order[group[np.argsort(new[:, j])], j] = group[np.argsort(data.values[group, j])]
+    orders = {name: np.arange(len(frame)) for name in data.names}
+    for name, rows in zip(data.names, order.T):
+        orders[name][data.rows] = data.rows[rows]
+    explained = pd.DataFrame({"variable": data.names, "share": np.clip(1 - squares[0] / squares[1], 0, 1)})
+    details = {"given": given, "explained": explained, "correlations": _correlations(data, order, predictors)}
+    return data.released(reordered(frame, orders), "shuffle", seed, KEEPS["shuffle"]["shuffle"], details)
 
 
-def _given(frame: pd.DataFrame, name: str, rows: np.ndarray) -> _Given:
-    column = one_column(frame, name).iloc[rows]
-    ordered = _positions(column)
-    position = coded(column).codes if ordered is None else ordered
-    refuse(position < 0, column.index, name, "a missing value in a variable that is given; fill it in")
-    return _Given(name, position, ordered is not None)
-
-
-def _scores(values: np.ndarray) -> np.ndarray:
+def _normal_scores(values: np.ndarray) -> np.ndarray:
     """Normal quantile of each value's rank; shape (n, variables)."""
     from scipy.special import ndtri
 
     return ndtri((_mean_ranks(values) - 0.5) / len(values))
 
 
-def _regressed(scores: np.ndarray, known: Sequence[tuple[_Given, np.ndarray]]) -> tuple[np.ndarray, np.ndarray, int]:
-    """Scores as those given explain them, what is left, and its degrees of freedom."""
+def _regress(scores: np.ndarray, predictors: Sequence[_Predictor], group: np.ndarray) -> tuple[np.ndarray, int]:
+    """Fitted scores of the records of a group, and the degrees of freedom of the residuals."""
     from scipy import sparse
 
     records = len(scores)
     columns = [sparse.csr_array(np.ones((records, 1)))]
-    for one, position in known:
-        if one.ordered:
-            columns.append(sparse.csr_array(_scores(position[:, None])))
+    for predictor in predictors:
+        position = predictor.position[group]
+        if predictor.ordered:
+            columns.append(sparse.csr_array(_normal_scores(position[:, None])))
             continue
         category, times = np.unique(position, return_inverse=True, return_counts=True)[1:]
         if times.min() < _RECORDS_EACH:
             raise DataError(
-                f"column {shortened(one.name)}: a category of fewer than {_RECORDS_EACH} records, in the file or in a "
-                "stratum, would tell their own values; group it with another"
+                f"column {shortened(predictor.name)}: a category of fewer than {_RECORDS_EACH} records, in the file or "
+                "in a stratum, would tell their own values; group it with another"
             )
         columns.append(sparse.csr_array((np.ones(records), (np.arange(records), category))))
     design = sparse.hstack(columns, format="csr")
@@ -317,33 +307,21 @@ def _regressed(scores: np.ndarray, known: Sequence[tuple[_Given, np.ndarray]]) -
             f"records in each stratum and at most {_MOST_COLUMNS} variables, and there are {records} records; join "
             "strata, group categories, or give fewer variables"
         )
-    # Categories of several variables depend on each other: the least squares of least length.
+    # Categories of several variables depend on each other: the shortest of the least-squares solutions.
     products = (design.T @ design).toarray()
-    found, _, rank, _ = np.linalg.lstsq(products, design.T @ scores, rcond=1e-10)
-    fitted = design @ found
-    return fitted, scores - fitted, records - int(rank)
+    coefficients, _, rank, _ = np.linalg.lstsq(products, design.T @ scores, rcond=1e-10)
+    return design @ coefficients, records - int(rank)
 
 
-def _refuse_determined(names: Sequence[str], left: np.ndarray, whole: np.ndarray) -> None:
-    determined = left < (1 - MOST_EXPLAINED) * whole
-    if determined.any():
-        raise DataError(
-            f"column {shortened(names[int(determined.argmax())])}: those given tell more than "
-            f"{percent(MOST_EXPLAINED)} of the order of its values, so that shuffling would hide little; give fewer "
-            "variables"
-        )
-
-
-def _correlations(found: Quantities, order: np.ndarray, known: Sequence[_Given]) -> pd.DataFrame:
-    """Rank correlations of the variables with each other, and with those given that have an order."""
-    fixed = [one for one in known if one.ordered]
-    names = [*found.names, *(one.name for one in fixed)]
-    after = np.take_along_axis(found.values, order, axis=0)
+def _correlations(data: Quantities, order: np.ndarray, predictors: Sequence[_Predictor]) -> pd.DataFrame:
+    """Rank correlations of the variables with each other, and with the predictors that have an order."""
+    fixed = [predictor for predictor in predictors if predictor.ordered]
+    names = [*data.names, *(predictor.name for predictor in fixed)]
     both = []
-    for values in (found.values, after):
-        ranks = _mean_ranks(np.column_stack([values, *(one.position for one in fixed)]))
-        with np.errstate(invalid="ignore"):  # one given may have one value only
+    for values in (data.values, np.take_along_axis(data.values, order, axis=0)):
+        ranks = _mean_ranks(np.column_stack([values, *(predictor.position for predictor in fixed)]))
+        with np.errstate(invalid="ignore"):  # a predictor may have one value only
             both.append(np.corrcoef(ranks.T))
-    pairs = [(i, j) for i in range(len(found.names)) for j in range(i + 1, len(names))]
+    pairs = [(i, j) for i in range(len(data.names)) for j in range(i + 1, len(names))]
     rows = [(names[i], names[j], both[0][i, j], both[1][i, j]) for i, j in pairs]
     return pd.DataFrame(rows, columns=["variable", "other", "before", "after"])

@@ -1,10 +1,13 @@
-"""Transition matrices of PRAM: how likely each category is to become each other, and what follows from it.
+"""Transition matrices of PRAM: the probability that each category becomes each other, and what follows from it.
 
-A matrix is a DataFrame: one row a true category, one column a category seen, both in the same order and as text (1, 1.0
-and "1" are one category); each cell a probability, each row adding to 1. It may be given as a mapping of each true
-category to its {category: probability}. Shares are shares or counts from 0 on: a mapping or Series by category, where
-one that is left out has none, or numbers in the order of the matrix. What is estimated or concluded is so with the true
-shares and the matrix that was used.
+A matrix is a DataFrame: one row a true category, one column a released category, both in the same order and as text (1,
+1.0 and "1" are the same category); each cell a probability, each row adding to 1. It may also be a mapping of each true
+category to its {category: probability}. Shares are shares or counts, 0 or more: a mapping or Series by category (0 for
+categories it leaves out), or numbers in the order of the matrix.
+
+References: Kooiman, Willenborg and Gouweleeuw (1997), PRAM: a method for disclosure limitation of microdata, Statistics
+Netherlands; Gouweleeuw, Kooiman, Willenborg and de Wolf (1998), Post randomisation for statistical disclosure control:
+theory and implementation, Journal of Official Statistics 14(4), 463-478.
 """
 
 from __future__ import annotations
@@ -21,28 +24,24 @@ from kanon_lab.errors import OptionError, nearest, shortened
 
 #: How far the sum of a row may be from 1.
 TOLERANCE = 1e-9
-# A matrix whose inverse magnifies more than this says nothing of the true shares.
+# A matrix with a larger condition number does not allow estimates of the true shares.
 _SINGULAR = 1e12
 
 Shares = Mapping[Hashable, float] | pd.Series | Sequence[float] | np.ndarray
 
 
 def category(value: object) -> str:
-    """A category as the text by which it is matched."""
+    """The text by which a category is matched."""
     return composed(as_text(value))
 
 
 def encodable(text: str) -> bool:
-    """Whether a text can be written: not with half of a surrogate pair."""
+    """Whether a text can be written to a file: whether it has no half of a surrogate pair."""
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def transition_matrix(categories: Iterable[Hashable], *, keep: float | Mapping[Hashable, float]) -> pd.DataFrame:
-    """A matrix of two categories or more, from the probability to stay; the others share the rest evenly.
-
-    Parameters
-    ----------
-    keep : float or mapping of category to float, 0-1
+    """The matrix of two or more categories that stay with probability `keep` (0-1) and else become any other evenly.
 
     Examples
     --------
@@ -70,7 +69,7 @@ def stay_probabilities(labels: Sequence[str], keep: float | Mapping[Hashable, fl
 
 
 def check_transition(transition: Any, *, name: str = "transition") -> pd.DataFrame:
-    """A given matrix as a DataFrame, its probabilities as they are."""
+    """A matrix of the user as a DataFrame with its probabilities; an `OptionError` where it is not valid."""
     if isinstance(transition, pd.DataFrame):
         cells = transition.to_numpy().tolist()
         rows: Any = {label: dict(zip(transition.columns, row)) for label, row in zip(transition.index, cells)}
@@ -98,22 +97,22 @@ def check_transition(transition: Any, *, name: str = "transition") -> pd.DataFra
 
 
 def redrawing_matrix(shares: Shares, *, keep: float | Mapping[Hashable, float]) -> pd.DataFrame:
-    """The matrix of a value that stays with a probability, and else is drawn anew from all categories.
+    """The matrix of categories that stay with probability `keep` and else are redrawn from all categories.
 
     Parameters
     ----------
     shares : mapping or Series by category
-        Of two or more.
+        Of two categories or more.
     keep : float or mapping of category to float, 0-1
         Probability to stay without a draw.
 
     Returns
     -------
     DataFrame
-        R_ij = keep_i [i = j] + (1 - keep_i) q_j, where q_j is proportional to share_j (1 - keep_j): with one `keep` the
-        draw is from the shares themselves. So shares R = shares, and no category stays less often than `keep` says; it
-        may be drawn again. Where the shares are those of the file, R_jj is also the probability that a category seen as
-        j is the true one: of a rare one hardly more than `keep`.
+        R_ij = keep_i [i = j] + (1 - keep_i) q_j, where q_j is proportional to share_j (1 - keep_j): with a single
+        `keep` the draw is from the shares. So shares R = shares. A category may be redrawn as itself, so that it stays
+        with probability `keep` or more. If the shares are those of the file, R_jj is also the probability that a
+        released category j is the true one: for a rare category hardly more than `keep`.
 
     Examples
     --------
@@ -127,25 +126,19 @@ def redrawing_matrix(shares: Shares, *, keep: float | Mapping[Hashable, float]) 
     labels = _category_texts(list(shares.keys()), "shares")
     if len(labels) < 2:
         raise OptionError("shares: give two categories or more; one alone cannot change")
-    found = _shares(shares, pd.Index(labels), "shares")
-    return framed(redrawing(stay_probabilities(labels, keep), found), labels)
+    return framed(redrawing(stay_probabilities(labels, keep), _shares(shares, pd.Index(labels), "shares")), labels)
 
 
 def invariant_matrix(matrix: object, shares: Shares) -> pd.DataFrame:
-    """The matrix that leaves the shares as they are: a first stage there, a second one back to where it may come from.
+    """The matrix of two stages, `matrix` and its reverse, that leaves the shares as they are (Gouweleeuw et al. 1998).
 
     Returns
     -------
     DataFrame
-        R = P Q, where P is the `matrix` that is given and Q_ij, the probability that a category seen as i was j, is
-        proportional to p_ji share_j. So shares R = shares. **The probability to stay is not that of P**: it is the
-        diagonal of R, much lower for a rare category and at times higher for a common one. For two categories that
-        change places with certainty R changes nothing.
-
-    References
-    ----------
-    Gouweleeuw, Kooiman, Willenborg and de Wolf (1998), Post randomisation for statistical disclosure control: theory
-    and implementation, Journal of Official Statistics 14(4), 463-478.
+        R = P Q, where P is `matrix` and Q_ij, the probability that a category released as i was j, is proportional to
+        p_ji share_j. So shares R = shares. **The probability to stay is not that of P**: it is the diagonal of R, much
+        lower for a rare category and sometimes higher for a common one. If P swaps two categories with certainty, R
+        changes nothing.
 
     Examples
     --------
@@ -160,19 +153,13 @@ def invariant_matrix(matrix: object, shares: Shares) -> pd.DataFrame:
 
 
 def estimated_shares(observed: Shares, matrix: object) -> pd.Series:
-    """The true shares, estimated from those seen after PRAM by a matrix that is not singular: observed P^-1.
+    """Unbiased estimates of the true shares from those observed after PRAM: observed P^-1 (Kooiman et al. 1997).
 
     Returns
     -------
     Series
-        By category, from the shares in the released file, weighted or not; they add to 1. In expectation they are the
-        true ones. **One can be below 0** (a rare category, by chance): it is left so, since cutting it off would bias
-        the others.
-
-    References
-    ----------
-    Kooiman, Willenborg and Gouweleeuw (1997), PRAM: a method for disclosure limitation of microdata, Statistics
-    Netherlands.
+        By category, weighted if the observed shares are; they add to 1. **A share can be below 0** (of a rare category,
+        by chance): it is left so, because setting it to 0 would bias the others.
 
     Examples
     --------
@@ -186,27 +173,24 @@ def estimated_shares(observed: Shares, matrix: object) -> pd.Series:
 
 
 def shares_covariance(shares: Shares, matrix: object, *, records: int) -> pd.DataFrame:
-    """Covariance of `estimated_shares` that PRAM alone brings, of records that weigh the same.
+    """Covariance of `estimated_shares` due to PRAM alone, for records of equal weight (Kooiman et al. 1997).
 
-    It has no weighted form. Of shares estimated from weighted counts it says too little: by the factor
-    n sum(w^2) / sum(w)^2 of n records with weights w, where these have nothing to do with the categories.
+    The released categories of the records of a true category are multinomial. For shares estimated from weighted counts
+    the covariance is too small: by the factor n sum(w^2) / sum(w)^2 for n records with weights w, if these do not
+    depend on the categories.
 
     Parameters
     ----------
     shares
-        True ones, or the estimates in their place; these may be below 0.
+        The true shares, or their estimates, which may be below 0.
     records : int, 1 or more
-        How many have a value.
+        Records that have a value.
 
     Returns
     -------
     DataFrame
-        Categories by categories, of shares (0-1). Standard errors are the roots of its diagonal. What sampling brings
-        comes on top.
-
-    References
-    ----------
-    Kooiman, Willenborg and Gouweleeuw (1997). The records of a true category fall on those seen as in a multinomial.
+        Categories by categories, of shares (0-1). Standard errors are the square roots of its diagonal; sampling adds
+        to them.
 
     Examples
     --------
@@ -224,13 +208,13 @@ def shares_covariance(shares: Shares, matrix: object, *, records: int) -> pd.Dat
 
 
 def posterior(matrix: object, shares: Shares) -> pd.DataFrame:
-    """Probability that a record that is seen as one category truly is another: what an outsider can conclude.
+    """Probability of each true category for each released one: what an intruder can conclude.
 
     Returns
     -------
     DataFrame
-        One row a category seen, one column a true category. Each row adds to 1, or is missing where the category cannot
-        be seen.
+        One row a released category, one column a true one. Each row adds to 1, or is missing where the category cannot
+        be released.
 
     Examples
     --------
@@ -247,7 +231,7 @@ def posterior(matrix: object, shares: Shares) -> pd.DataFrame:
 
 
 def evenly(stay: np.ndarray) -> np.ndarray:
-    """A matrix with a given diagonal, the rest of each row even; of one category it is 1."""
+    """A matrix with the diagonal `stay` and the rest of each row even; a single category stays."""
     size = len(stay)
     if size == 1:
         return np.ones((1, 1))
@@ -257,7 +241,7 @@ def evenly(stay: np.ndarray) -> np.ndarray:
 
 
 def redrawing(stay: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """Each category stays, or is drawn anew, so that the shares stay as they are; where none leaves, all stay."""
+    """The matrix that keeps shares by redrawing, see `redrawing_matrix`; where none is redrawn, all stay."""
     leaving = shares * (1 - stay)
     if not leaving.sum():
         return np.eye(len(stay))
@@ -265,7 +249,7 @@ def redrawing(stay: np.ndarray, shares: np.ndarray) -> np.ndarray:
 
 
 def two_stages(matrix: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """The invariant matrix R = P Q; a category that cannot be seen after the first stage stays in the second."""
+    """The invariant matrix R = P Q; a category that cannot result from the first stage stays in the second."""
     seen = shares @ matrix
     back = np.divide((matrix * shares[:, None]).T, seen[:, None], out=np.eye(len(seen)), where=seen[:, None] > 0)
     # Rounding must not leave a probability above 1.
@@ -273,7 +257,7 @@ def two_stages(matrix: np.ndarray, shares: np.ndarray) -> np.ndarray:
 
 
 def _category_texts(categories: Iterable[Any], name: str) -> list[str]:
-    """Categories as texts; an `OptionError` where one is missing or stands twice."""
+    """Categories as texts; an `OptionError` where one is missing or named twice."""
     if isinstance(categories, str) or not isinstance(categories, Iterable):
         raise OptionError(f"{name} must be a list of categories, not {shortened(repr(categories))}")
     values = list(categories)
@@ -299,21 +283,21 @@ def _check_known(labels: Iterable[str], known: Collection[str], name: str) -> No
 def _shares(shares: Shares, labels: pd.Index, name: str, least: float = 0) -> np.ndarray:
     """Shares in the order of `labels`, adding to 1."""
     if isinstance(shares, (Mapping, pd.Series)):
-        given = _category_texts(list(shares.keys()), name)
-        _check_known(given, labels, name)
-        of = dict(zip(given, list(shares.values() if isinstance(shares, Mapping) else shares)))
+        categories = _category_texts(list(shares.keys()), name)
+        _check_known(categories, labels, name)
+        of = dict(zip(categories, list(shares.values() if isinstance(shares, Mapping) else shares)))
         shares = [of.get(label, 0) for label in labels]
     try:
-        found = np.asarray(shares, dtype=float)
+        numbers = np.asarray(shares, dtype=float)
     except (TypeError, ValueError):
-        found = np.empty(())
+        numbers = np.empty(())
     except OverflowError:
-        found = np.full(len(labels), np.inf)
-    if found.shape != (len(labels),):
+        numbers = np.full(len(labels), np.inf)
+    if numbers.shape != (len(labels),):
         raise OptionError(f"{name}: give a number for each of the {len(labels)} categories of the matrix")
-    if not (np.isfinite(found) & (found >= least)).all() or not found.sum() > 0:
+    if not (np.isfinite(numbers) & (numbers >= least)).all() or not numbers.sum() > 0:
         raise OptionError(f"{name} must be finite numbers{' from 0 on' if least == 0 else ''} with a sum above 0")
-    return found / found.sum()
+    return numbers / numbers.sum()
 
 
 def _inverse(matrix: pd.DataFrame) -> np.ndarray:
