@@ -1,14 +1,15 @@
 """``python -m kanon_lab`` is the command ``kanon-lab``."""
 
-import _signal as signal  # type: ignore[import-not-found]  # it is in Python itself: there is nothing to load yet when an interrupt can be heard
 import os
+import signal
 import sys
 
 
 def main() -> None:
     """Run the command; an interrupt while it is still being loaded is one line too."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _leave)  # an exception could be lost, or told, in the middle of an import
+        # This leaves at once: an exception could be lost, or printed, in the middle of an import.
+        signal.signal(signal.SIGINT, _leave)
     from kanon_lab.cli import main as command
 
     command()

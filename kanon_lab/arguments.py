@@ -1,4 +1,4 @@
-"""Arguments of functions, checked: numbers, shares, choices. Each check calls the argument by the name it is given."""
+"""Arguments of functions, checked: numbers, shares, choices. Errors call the argument by its `name`."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ ROUNDING = 1e-9
 def as_numbers(values: object, name: str) -> np.ndarray:
     """An array of floats, shape (n,)."""
     try:
-        found = np.asarray(values, dtype=float)
+        array = np.asarray(values, dtype=float)
     except (TypeError, ValueError):
-        found = np.empty(())
-    if found.ndim != 1:
+        array = np.empty(())
+    if array.ndim != 1:
         raise OptionError(f"{name} must be an array of numbers in one dimension")
-    return found
+    return array
 
 
 def as_risk(values: object) -> np.ndarray:

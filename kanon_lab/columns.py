@@ -64,15 +64,15 @@ def names_of(names: Iterable[str] | str, setting: str, *, at_least_one: str = ""
     `at_least_one` ends what is said where there is none, as in "name at least one variable to perturb".
     """
     try:
-        found: tuple[Any, ...] = (names,) if isinstance(names, str) else tuple(names)
+        listed: tuple[Any, ...] = (names,) if isinstance(names, str) else tuple(names)
     except TypeError:
-        found = (None,)
-    if not all(isinstance(name, str) and name for name in found):
+        listed = (None,)
+    if not all(isinstance(name, str) and name for name in listed):
         raise OptionError(f"{setting} must be names of columns, such as [income, rent], not {shortened(repr(names))}")
-    named_once(found, setting)
-    if at_least_one and not found:
+    named_once(listed, setting)
+    if at_least_one and not listed:
         raise OptionError(f"{setting}: name at least one variable{at_least_one}")
-    return found
+    return listed
 
 
 def with_columns(frame: pd.DataFrame, columns: Mapping[str, pd.Series | float]) -> pd.DataFrame:
@@ -151,7 +151,20 @@ def coded(column: pd.Series) -> Coded:
         codes, values = distinct(column)
         if getattr(values.dtype, "kind", "O") == "f":
             values = values + 0.0  # of 0.0 and -0.0, which are equal, the first would stand for both
-    return _canonical(codes, values)
+    if codes.dtype.itemsize == 1 and len(values) <= _FEW:
+        used = np.flatnonzero([code in codes[:_SAMPLE] or code in codes for code in range(len(values))])
+    else:
+        seen = np.zeros(len(values) + 1, dtype=bool)  # the last of them for -1
+        for start in range(0, len(codes), _SAMPLE):  # as positions, codes take 8 bytes each
+            seen[codes[start : start + _SAMPLE]] = True
+        used = np.flatnonzero(seen[:-1])
+    order = used[_order(values[used])]
+    if len(order) == len(values) and (order == np.arange(len(order))).all():
+        return Coded(codes, values)
+    # One more place at the end, for -1.
+    position = np.full(len(values) + 1, -1, dtype=np.int32)
+    position[order] = np.arange(len(order))
+    return Coded(position[codes], values[order])
 
 
 def _whole(column: pd.Series) -> tuple[np.ndarray, pd.Index] | None:
@@ -173,23 +186,6 @@ def _whole(column: pd.Series) -> tuple[np.ndarray, pd.Index] | None:
     if high > LARGEST_PACKED:  # of such numbers arange would make floats
         return distance, pd.Index(np.arange(high - low + 1, dtype=np.uint64) + np.uint64(low))
     return distance, pd.Index(np.arange(low, high + 1))
-
-
-def _canonical(codes: np.ndarray, values: pd.Index) -> Coded:
-    if codes.dtype.itemsize == 1 and len(values) <= _FEW:
-        used = np.flatnonzero([code in codes[:_SAMPLE] or code in codes for code in range(len(values))])
-    else:
-        seen = np.zeros(len(values) + 1, dtype=bool)  # the last of them for -1
-        for start in range(0, len(codes), _SAMPLE):  # as positions, codes take 8 bytes each
-            seen[codes[start : start + _SAMPLE]] = True
-        used = np.flatnonzero(seen[:-1])
-    order = used[_order(values[used])]
-    if len(order) == len(values) and (order == np.arange(len(order))).all():
-        return Coded(codes, values)
-    # One more place at the end, for -1.
-    position = np.full(len(values) + 1, -1, dtype=np.int32)
-    position[order] = np.arange(len(order))
-    return Coded(position[codes], values[order])
 
 
 def _order(values: pd.Index) -> np.ndarray:
@@ -247,7 +243,16 @@ def grouped(packed: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
         return number.take(packed), distinct
     sample = packed[:: len(packed) // _SAMPLE + 1]
     if 4 * len(pd.unique(sample)) > 3 * len(sample):
-        return _sorted(packed, size)
+        # By a sort: of many distinct values a hash table is several times as large and as slow.
+        order, values = sorted_rows(packed, size)
+        first = firsts(values)
+        distinct = values[first]
+        del values
+        number = np.cumsum(first, dtype=np.int32)
+        number -= 1
+        group = np.empty(len(packed), dtype=np.int32)
+        group[order] = number
+        return group, distinct
     group, distinct = pd.factorize(packed)
     order = np.argsort(distinct)
     number = np.empty(len(order), dtype=np.int32)
@@ -271,19 +276,6 @@ def firsts(values: np.ndarray) -> np.ndarray:
     first = np.ones(len(values), dtype=bool)
     np.not_equal(values[1:], values[:-1], out=first[1:])
     return first
-
-
-def _sorted(packed: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """What `grouped` gives, by a sort: of many distinct values a hash table is several times as large and as slow."""
-    order, values = sorted_rows(packed, size)
-    first = firsts(values)
-    distinct = values[first]
-    del values
-    number = np.cumsum(first, dtype=np.int32)
-    number -= 1
-    group = np.empty(len(packed), dtype=np.int32)
-    group[order] = number
-    return group, distinct
 
 
 def sorted_rows(packed: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
@@ -363,16 +355,16 @@ def quantity(series: pd.Series) -> Quantity:
         truth = np.array([isinstance(value, (bool, np.bool_)) for value in column], dtype=bool)
         refuse(truth, series.index, series.name, _why_no_number(True))
     codes, values = distinct(column)
-    found = floats_of(values)
+    floats = floats_of(values)
     kind = getattr(values.dtype, "kind", "O")
-    bad = ~np.isfinite(found)
+    bad = ~np.isfinite(floats)
     if kind in "iu":
-        bad |= np.abs(found) > _LARGEST_WHOLE
+        bad |= np.abs(floats) > _LARGEST_WHOLE
     if bad.any():
         fault = _why_no_number(values[int(bad.argmax())])
         refuse(np.isin(codes, np.flatnonzero(bad)), series.index, series.name, fault)
-    exact = found if kind == "f" else values.to_numpy(np.int64 if kind in "iu" else object)
-    return Quantity(series, codes, exact, found, not isinstance(column.dtype, np.dtype))
+    exact = floats if kind == "f" else values.to_numpy(np.int64 if kind in "iu" else object)
+    return Quantity(series, codes, exact, floats, not isinstance(column.dtype, np.dtype))
 
 
 def floats_of(values: pd.Index) -> np.ndarray:
@@ -485,11 +477,11 @@ def numbers_of(
         raise DataError("has no records; nothing can be measured")
     columns = []
     for name in names:
-        found = quantity(one_column(frame, name))
-        if not len(found.numbers) and not may_lack_values:
+        column = quantity(one_column(frame, name))
+        if not len(column.numbers) and not may_lack_values:
             raise DataError(f"column {shortened(str(name))} has no value; leave it out")
-        found.refuse(np.abs(found.numbers) > _LARGEST_SQUARED, "a number too large to be squared; use a larger unit")
-        columns.append(np.append(found.numbers, np.nan)[found.codes])
+        column.refuse(np.abs(column.numbers) > _LARGEST_SQUARED, "a number too large to be squared; use a larger unit")
+        columns.append(np.append(column.numbers, np.nan)[column.codes])
     return names, np.column_stack(columns)
 
 

@@ -33,7 +33,7 @@ def rounded(value: float, *beside: float | None, digits: int = USUAL, power: int
         Of ten, by which it is multiplied: 2 for a share in per cent.
     """
     exact = Decimal(float(value))
-    others = {Decimal(float(each)) for each in beside if is_finite(each)} - {exact}
+    others = {Decimal(float(other)) for other in beside if is_finite(other)} - {exact}
     while any(_at(other, digits, power) == _at(exact, digits, power) for other in others):
         digits += 1
     return _at(exact, digits, power)
@@ -90,7 +90,7 @@ def local(text: str, language: str = "es") -> str:
     """
     if language != "es":
         return text
-    return _PER_CENT.sub("\N{NO-BREAK SPACE}%", WRITTEN.sub(lambda found: found[0].translate(_SWAPPED), text))
+    return _PER_CENT.sub("\N{NO-BREAK SPACE}%", WRITTEN.sub(lambda number: number[0].translate(_SWAPPED), text))
 
 
 def is_plain(text: str | None) -> bool:

@@ -8,17 +8,11 @@ from contextlib import contextmanager
 _UNSHOWN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
-def _python_escape(character: str) -> str:
-    return character.encode("unicode_escape").decode()
-
-
-def visible(text: str, escaped: Callable[[str], str] = _python_escape) -> str:
-    """Text on one line in which no character commands a terminal: such characters stand as escapes, those of Python."""
+def visible(text: str, escaped: Callable[[str], str] = lambda sign: sign.encode("unicode_escape").decode()) -> str:
+    """Text on one line without characters that command a terminal: these become escapes, by default Python's."""
     if text.isprintable():
         return text
-    return "".join(
-        escaped(character) if unicodedata.category(character) in _UNSHOWN else character for character in text
-    )
+    return "".join(escaped(sign) if unicodedata.category(sign) in _UNSHOWN else sign for sign in text)
 
 
 def shortened(text: str, most: int = 40) -> str:
@@ -27,19 +21,16 @@ def shortened(text: str, most: int = 40) -> str:
 
 
 def nearest(name: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:
-    """The one of `names` that `name` was most likely meant to be, whatever its letters' case; None if none is near.
-
-    How near the two are lies between 0 and 1 (alike), and must be `cutoff` or more.
-    """
+    """The one of `names` most like `name` in any case of letters; None where no likeness (0-1) reaches `cutoff`."""
     from difflib import get_close_matches
 
-    known = {str(each).casefold(): str(each) for each in names}
+    known = {str(candidate).casefold(): str(candidate) for candidate in names}
     close = get_close_matches(str(name).casefold(), list(known), n=1, cutoff=cutoff)
     return known[close[0]] if close else None
 
 
 def meant(name: object, names: Iterable[str], otherwise: str) -> str:
-    """How to mend a name that is none of `names`: "did you mean ...?" with the nearest one, or else what to do."""
+    """How to correct a name that is not among `names`: "did you mean ...?" with the nearest, or else `otherwise`."""
     close = nearest(str(name), names)
     return f"did you mean {shortened(close)}?" if close else otherwise
 

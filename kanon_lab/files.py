@@ -68,32 +68,28 @@ def read_bytes(path: str | Path) -> bytes:
     return content
 
 
-def _most() -> int:
-    return limit() or MAX_BYTES
-
-
 def fits(size: int) -> bool:
-    """Whether a file that takes so many bytes may be read."""
-    return size <= _most()
+    """Whether a file that takes so many bytes of memory may be read."""
+    return size <= (limit() or MAX_BYTES)
 
 
 def check_size(size: int) -> None:
-    """Raise a `DataError` where reading a file takes more bytes than it may."""
+    """Raise a `SizeError` where reading a file takes more bytes of memory than it may."""
     if not fits(size):
         raise SizeError(
-            f"reading it would take more than {_most():,} bytes of memory; read fewer columns, or raise "
+            f"reading it would take more than {limit() or MAX_BYTES:,} bytes of memory; read fewer columns, or raise "
             "the limit (--memory, in Python and configurations max_bytes)"
         )
 
 
 def check_table(rows: int, columns: int) -> None:
-    """The same for a table of so many rows and columns."""
+    """Raise a `SizeError` where a table of so many rows and columns takes more bytes of memory than it may."""
     check_size(rows * columns * _CELL)
 
 
 def most_rows(columns: int) -> int:
-    """Rows that a table of so many columns may have."""
-    return _most() // (max(columns, 1) * _CELL)
+    """The most rows that a table of so many columns may have."""
+    return (limit() or MAX_BYTES) // (max(columns, 1) * _CELL)
 
 
 @contextmanager
@@ -118,8 +114,8 @@ def status(path: str | Path) -> os.stat_result | None:
 
 def is_file(path: str | Path) -> bool:
     """Whether a regular file is at a path; raises as `status` does."""
-    found = status(path)
-    return found is not None and stat.S_ISREG(found.st_mode)
+    there = status(path)
+    return there is not None and stat.S_ISREG(there.st_mode)
 
 
 def check_file(path: str | Path) -> None:

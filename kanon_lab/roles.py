@@ -160,9 +160,9 @@ def _ghosts(ghosts: object, keys: tuple[str, ...]) -> dict[str, tuple[str, ...]]
     if absent := [key for key in ghosts if key not in keys]:
         name = shortened(str(absent[0]))
         raise OptionError(f"ghost_variables: {name} is no key variable; name the key that they follow")
-    found = {key: column_names(names, "ghost_variables") for key, names in ghosts.items()}
-    named_once([name for names in found.values() for name in names], "ghost_variables")
-    return found
+    followers = {key: column_names(names, "ghost_variables") for key, names in ghosts.items()}
+    named_once([name for names in followers.values() for name in names], "ghost_variables")
+    return followers
 
 
 def column_names(names: Iterable[str] | str | None, setting: str) -> tuple[str, ...]:

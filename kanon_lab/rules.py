@@ -246,9 +246,9 @@ class Bands(Rule):
         """Bands from edges as they are asked for: None at either end leaves that side open. Errors call them `what`."""
         if closed not in ("left", "right"):
             raise OptionError(f"closed must be left or right, not {closed!r}")
-        given = list(edges)
-        ends = {0: -math.inf, len(given) - 1: math.inf}
-        rising = [ends.get(i, math.nan) if edge is None else float_of(edge) for i, edge in enumerate(given)]
+        edges = list(edges)
+        ends = {0: -math.inf, len(edges) - 1: math.inf}
+        rising = [ends.get(i, math.nan) if edge is None else float_of(edge) for i, edge in enumerate(edges)]
         if len(rising) < 2 or any(not low < high for low, high in zip(rising, rising[1:])):
             raise OptionError(
                 f"{what}: edges must be two numbers or more that rise; for an open side the first and the last "
@@ -258,12 +258,11 @@ class Bands(Rule):
         whole = all_whole if whole is None else whole
         if whole and not all_whole:
             raise OptionError(f"{what}: edges of bands of whole numbers must be whole; or say that whole is false")
-        made = [_band_name(low, high, closed, whole) for low, high in zip(rising, rising[1:])]
-        if names is None:
-            names = made
+        usual = [_band_name(low, high, closed, whole) for low, high in zip(rising, rising[1:])]
+        names = usual if names is None else names
         names = list(names) if isinstance(names, Iterable) and not isinstance(names, str) else []
-        if not all(isinstance(n, str) for n in names) or len(names) != len(made) or len(set(names)) != len(names):
-            raise OptionError(f"{what}: give a list of {len(made)} labels (text), another one for each band")
+        if not all(isinstance(n, str) for n in names) or len(names) != len(usual) or len(set(names)) != len(names):
+            raise OptionError(f"{what}: give a list of {len(usual)} labels (text), another one for each band")
         return cls(tuple(rising), closed, whole, tuple(names))
 
     @property

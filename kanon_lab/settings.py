@@ -51,24 +51,24 @@ class Settings(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _check_names(cls, given: Any) -> Any:
-        if not isinstance(given, Mapping):
-            raise _fault(f"must be {cls.such_as}, not {shortened(repr(given))}")
+    def _check_names(cls, values: Any) -> Any:
+        if not isinstance(values, Mapping):
+            raise _fault(f"must be {cls.such_as}, not {shortened(repr(values))}")
         known = cls.fields()
-        for name in given:
+        for name in values:
             if name not in known:
                 raise _fault((not _same_word(name, known) and cls.misplaced(str(name))) or unknown(name, known))
-        given = {name: value for name, value in given.items() if value is not None}
-        kind = [name for name in cls.kinds if name in given]
+        values = {name: value for name, value in values.items() if value is not None}
+        kind = [name for name in cls.kinds if name in values]
         if cls.kinds and len(kind) != 1:
             raise _fault(f"give one of {', '.join(cls.kinds)}")
-        for name in given:
+        for name in values:
             if (goes := cls.goes_with(name)) and kind[0] not in goes:
                 raise _fault(f"{name} goes with {' or '.join(goes)}, not with {kind[0]}")
         for name, field in known.items():
-            if name not in given and field.is_required():
+            if name not in values and field.is_required():
                 raise _fault(f"{name} is not given; write it, such as {name}: {row_of(cls, name)['example']}")
-        return given
+        return values
 
     @model_validator(mode="after")
     def _check_together(self) -> Settings:
@@ -102,23 +102,16 @@ class Settings(BaseModel):
 
 
 Model = TypeVar("Model", bound=Settings)
-
-
-def read(model: type[Model], given: Any) -> Model:
-    """Settings by their model; an `OptionError` that says the first fault and where it is."""
-    try:
-        return model.model_validate(given)
-    except ValidationError as error:
-        raise OptionError(describe_fault(error)) from None
-
-
 # What a setting of a plain type must be, by pydantic's name of the fault.
 _MUST_BE = {"bool_type": "true or false", "string_type": "text (a number in quotes)"}
 
 
-def describe_fault(error: ValidationError) -> str:
-    """The first fault of settings in one line, after the names of the settings that lead to it."""
-    fault = error.errors(include_url=False)[0]
+def read(model: type[Model], values: Any) -> Model:
+    """Settings by their model; an `OptionError` that says the first fault and where it is."""
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        fault = error.errors(include_url=False)[0]
     place, text = [part for part in fault["loc"] if isinstance(part, str)], fault["msg"]
     setting = fault.get("ctx", {}).get("name")
     if fault["type"] in _MUST_BE:
@@ -126,7 +119,7 @@ def describe_fault(error: ValidationError) -> str:
         text = f"{setting} must be {_MUST_BE[fault['type']]}, not {shortened(repr(fault['input']))}"
     if setting in place:  # the text names the setting itself
         place = place[: len(place) - 1 - place[::-1].index(setting)]
-    return ": ".join([*map(shortened, place), text])
+    raise OptionError(": ".join([*map(shortened, place), text]))
 
 
 def unknown(name: object, known: Iterable[str]) -> str:
@@ -138,10 +131,10 @@ def unknown(name: object, known: Iterable[str]) -> str:
 
 
 def _same_word(name: object, known: Iterable[str]) -> str | None:
-    """The one of the known names that has this one for one of its words: key_variables for keys."""
+    """The only known name of which this name is one word, such as key_variables for keys; None without exactly one."""
     word = str(name).casefold().rstrip("s")
-    found = [each for each in known if word in (part.rstrip("s") for part in each.split("_"))]
-    return found[0] if len(found) == 1 else None
+    alike = [setting for setting in known if word in (part.rstrip("s") for part in setting.split("_"))]
+    return alike[0] if len(alike) == 1 else None
 
 
 def _fault(text: str, name: str = "") -> PydanticCustomError:
@@ -251,7 +244,7 @@ def table(model: type[Settings], more: Mapping[str, Mapping[str, str]] | None = 
     """The settings of a model as a table in Markdown, with `more` columns; those that say nothing are left out."""
     # What must be given comes first, and what many steps have comes last.
     names = sorted(model.fields(), key=lambda name: (not _needed(model, name), name in ("strata", "seed")))
-    found = []
+    table_rows: list[dict[str, str]] = []
     for name in names:
         field, text = model.fields()[name], row_of(model, name)
         usual = "" if field.is_required() or name in model.kinds else f"`{_yaml(field.default)}`"
@@ -263,9 +256,9 @@ def table(model: type[Settings], more: Mapping[str, Mapping[str, str]] | None = 
             "Goes with": ", ".join(f"`{kind}`" for kind in goes),
             "Unless given": "" if text["unless"] == "-" else text["unless"] or usual,
         }
-        found.append(row | {title: column[name] for title, column in (more or {}).items()})
-    titles = [title for title in found[0] if any(row[title] for row in found)]
-    lines = [titles, ["---"] * len(titles), *([row[title] for title in titles] for row in found)]
+        table_rows.append(row | {title: column[name] for title, column in (more or {}).items()})
+    titles = [title for title in table_rows[0] if any(row[title] for row in table_rows)]
+    lines = [titles, ["---"] * len(titles), *([row[title] for title in titles] for row in table_rows)]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
@@ -291,23 +284,23 @@ def schema(model: type[Settings], steps: Mapping[str, type[Settings]], **parts: 
     """
     definitions: dict[str, Any] = {}
 
-    def made(each: type[Settings]) -> dict[str, Any]:
-        found = each.model_json_schema(ref_template="#/$defs/{model}")
+    def schema_of(part: type[Settings]) -> dict[str, Any]:
+        shape = part.model_json_schema(ref_template="#/$defs/{model}")
         types = [
-            part for field in each.model_fields.values() for part in (field.annotation, *get_args(field.annotation))
+            kind for field in part.model_fields.values() for kind in (field.annotation, *get_args(field.annotation))
         ]
-        inner = {part.__name__: part for part in types if isinstance(part, type) and issubclass(part, Settings)}
-        definitions.update({name: _described(part, inner[name]) for name, part in found.pop("$defs", {}).items()})
-        return _described(found, each)
+        inner = {kind.__name__: kind for kind in types if isinstance(kind, type) and issubclass(kind, Settings)}
+        definitions.update({name: _described(kind, inner[name]) for name, kind in shape.pop("$defs", {}).items()})
+        return _described(shape, part)
 
-    whole = made(model)
-    definitions |= {name: made(each) for name, each in parts.items()}
-    shapes = {name: {"$ref": f"#/$defs/{name}"} if name in parts else made(each) for name, each in steps.items()}
+    whole = schema_of(model)
+    definitions |= {name: schema_of(part) for name, part in parts.items()}
+    shapes = {name: {"$ref": f"#/$defs/{name}"} if name in parts else schema_of(step) for name, step in steps.items()}
     properties = {name: {"anyOf": [shape, {"type": "null"}]} for name, shape in shapes.items()}
-    one = {"type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": False}
-    definitions["step"] = one | {"properties": properties}
-    for each in (whole, *(definitions[name] for name in parts)):
-        for name, part in each["properties"].items():
+    single = {"type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": False}
+    definitions["step"] = single | {"properties": properties}
+    for described in (whole, *(definitions[name] for name in parts)):
+        for name, part in described["properties"].items():
             if name in parts:
                 part["anyOf"][0] = {"$ref": f"#/$defs/{name}"}
             elif name == "steps":
@@ -319,10 +312,10 @@ def schema(model: type[Settings], steps: Mapping[str, type[Settings]], **parts: 
 _OWN = ("title", "default", "description", "examples", "unless")
 
 
-def _described(found: dict[str, Any], model: type[Settings]) -> dict[str, Any]:
+def _described(whole: dict[str, Any], model: type[Settings]) -> dict[str, Any]:
     """The schema of one model with what is told of each setting, in plain text; any may be null."""
     properties = {}
-    for name, part in found["properties"].items():
+    for name, part in whole["properties"].items():
         text = row_of(model, name)
         says = re.sub(r"\{doc\}`([\w-]+)`", r"the chapter \1", text["says"])
         says += f". Unless given: {text['unless']}" if text["unless"] not in ("", "-") else ""
@@ -330,6 +323,6 @@ def _described(found: dict[str, Any], model: type[Settings]) -> dict[str, Any]:
         described = f"{says}. Example: {name}: {text['example']}"
         choices = [choice for choice in shape.get("anyOf", [shape]) if choice != {"type": "null"}]
         properties[name] = {"description": described, "anyOf": [*choices, {"type": "null"}]}
-    found = {key: value for key, value in found.items() if key not in ("title", "description")}
-    found |= {"properties": properties, "required": [name for name in properties if _needed(model, name)]}
-    return found | ({"oneOf": [{"required": [kind]} for kind in model.kinds]} if model.kinds else {})
+    whole = {key: value for key, value in whole.items() if key not in ("title", "description")}
+    whole |= {"properties": properties, "required": [name for name in properties if _needed(model, name)]}
+    return whole | ({"oneOf": [{"required": [kind]} for kind in model.kinds]} if model.kinds else {})

@@ -94,7 +94,7 @@ def key_of(note: str) -> str:
 def in_english(name: str, part: Any) -> str:
     """A part of a note as text."""
     if isinstance(part, tuple):
-        return ", ".join(in_english(name, each) for each in part)
+        return ", ".join(in_english(name, item) for item in part)
     if isinstance(part, str):
         return part
     if isinstance(part, Integral):

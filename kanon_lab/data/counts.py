@@ -113,17 +113,26 @@ def _cells(path: str | Path, year: int | None, columns: Mapping[str, str] | None
         cells = _with_labels_read(checked(read_table(path, year, columns)))
     else:
         files.check_file(path)
-        known = ", ".join(f".{known}" for known in COUNTS_FORMATS)
-        raise DataError(f"its name ends in none of {known} (.gz may follow); convert or rename the file")
+        endings = ", ".join(f".{ending}" for ending in COUNTS_FORMATS)
+        raise DataError(f"its name ends in none of {endings} (.gz may follow); convert or rename the file")
     cells, notes = in_five_year_groups(cells)
     _check_totals(cells)
-    _check_hidden_total(cells)
+    # A sex that is everywhere the sum of the others is a total under a label we do not know: it would count twice.
+    wide = cells[cells["sex"] != labels.TOTAL].pivot(index=["place", "age_group"], columns="sex", values="persons")
+    all_sexes = wide.sum(axis=1)
+    wide, all_sexes = wide[all_sexes > 0], all_sexes[all_sexes > 0]
+    enough = wide.shape[1] >= 3 and len(wide) >= _NO_ACCIDENT
+    if enough and any((2 * wide[sex] == all_sexes).all() for sex in wide):
+        raise DataError(
+            "one label of column sex is the sum of the others in every place and age group; leave out those "
+            "rows, or call that label Total"
+        )
     return cells[(cells["sex"] != labels.TOTAL) & (cells["age_group"] != labels.TOTAL)], notes
 
 
 def _with_labels_read(cells: pd.DataFrame) -> pd.DataFrame:
     """Cells of a table with INE's labels of place, sex and age group read; other places and sexes stay as they are."""
-    places = {label: labels.place(label) or labels.Place(label, label) for label in cells["place"].unique()}
+    places = {label: labels.place(label) or (label, label) for label in cells["place"].unique()}
     named = (cells["name"] != cells["place"]).any()
     ages = {label: labels.ages(label) for label in cells["age_group"].unique()}
     unread = cells["age_group"].isin([label for label, group in ages.items() if group is None])
@@ -133,8 +142,8 @@ def _with_labels_read(cells: pd.DataFrame) -> pd.DataFrame:
             "5-9, 85+ or, in years, 7"
         )
     read = cells.assign(
-        place=cells["place"].map({label: place.code for label, place in places.items()}).astype(str),
-        name=cells["name"] if named else cells["place"].map({label: place.name for label, place in places.items()}),
+        place=cells["place"].map({label: code for label, (code, _) in places.items()}).astype(str),
+        name=cells["name"] if named else cells["place"].map({label: name for label, (_, name) in places.items()}),
         sex=cells["sex"].map({label: labels.sex(label) for label in cells["sex"].unique()}).astype(str),
         age_group=cells["age_group"].map(ages).astype(str),
     )
@@ -157,32 +166,11 @@ def _check_totals(cells: pd.DataFrame) -> None:
         # the nation's total may stand alone; a place without parts would silently be lost
         wrong = (sums != totals["persons"]) & ~(sums.isna() & of_places[totals.index])
         if wrong.any():
-            raise DataError(
-                f"{_position(totals, wrong)}: the total is not the sum of its parts; correct it or download "
-                "the file again"
-            )
-
-
-def _check_hidden_total(cells: pd.DataFrame) -> None:
-    """A sex that is everywhere the sum of the others is a total under a label we do not know: it would count twice."""
-    wide = cells[cells["sex"] != labels.TOTAL].pivot(index=["place", "age_group"], columns="sex", values="persons")
-    if wide.shape[1] < 3:
-        return
-    all_sexes = wide.sum(axis=1)
-    wide, all_sexes = wide[all_sexes > 0], all_sexes[all_sexes > 0]
-    if len(wide) >= _NO_ACCIDENT and any((2 * wide[sex] == all_sexes).all() for sex in wide):
-        raise DataError(
-            "one label of column sex is the sum of the others in every place and age group; leave out those "
-            "rows, or call that label Total"
-        )
-
-
-def _position(cells: pd.DataFrame, rows: pd.Series) -> str:
-    """Where the first of `rows` stands: its row in a table, its labels in a PC-Axis file."""
-    label = first_row(rows)
-    if cells.index.name == "row":
-        return f"row {label}"
-    return ", ".join(f"{column} {cells.at[label, column]!s}" for column in CELL)
+            label = first_row(wrong)
+            where = f"row {label}"
+            if totals.index.name != "row":  # of a PC-Axis file, which has labels rather than rows
+                where = ", ".join(f"{column} {totals.at[label, column]!s}" for column in CELL)
+            raise DataError(f"{where}: the total is not the sum of its parts; correct it or download the file again")
 
 
 def _is_total(places: pd.Series) -> pd.Series:
@@ -227,7 +215,11 @@ def load_counts(
     """
     data_set = DATA_SETS.get(str(name_or_path))
     if data_set is None:
-        _check_file(name_or_path)
+        if not str(name_or_path):
+            raise OptionError("the name of the population is empty; write that of a data set, or the path of a file")
+        if files.status(name_or_path) is None and files.file_format(name_or_path) not in COUNTS_FORMATS:
+            names = ", ".join(DATA_SETS)
+            raise OptionError(f"{name_or_path}: neither a data set ({names}) nor a file; check the name or path")
         return read_counts(name_or_path, year=year, pool_from=pool_from, columns=columns, max_bytes=max_bytes)
     if not data_set.counts:
         with_counts = ", ".join(name for name, other in DATA_SETS.items() if other.counts)
@@ -241,15 +233,6 @@ def load_counts(
         raise OptionError(f"{data_set.name}: its columns are known; leave out columns (--columns)")
     counts = _read_embedded(path)
     return counts if pool_from is None else pool_ages(counts, pool_from)
-
-
-def _check_file(path: str | Path) -> None:
-    """A name that is neither a data set nor looks like a file was meant as one or the other: offer both."""
-    if not str(path):
-        raise OptionError("the name of the population is empty; write that of a data set, or the path of a file")
-    if files.status(path) is None and files.file_format(path) not in COUNTS_FORMATS:
-        names = ", ".join(DATA_SETS)
-        raise OptionError(f"{path}: neither a data set ({names}) nor a file; check the name or path")
 
 
 def _read_embedded(path: Path) -> pd.DataFrame:

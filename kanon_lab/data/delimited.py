@@ -47,13 +47,6 @@ _NO_ROWS = "cannot be split into rows and cells; save it as CSV in UTF-8"
 _ROWS, _START = 20, 2**16
 
 
-def _without_declaration(content: bytes) -> tuple[bytes, str | None]:
-    """A csv file in UTF-8 with a blank line for one like ``sep=;`` at its start, and the separator that it declares."""
-    found = _DECLARATION.match(content)
-    sign = found[1].decode("ascii", "replace") if found else ""
-    return (b"\n" + content[found.end() :], sign) if found and sign and sign.isascii() else (content, None)
-
-
 def _check_western(content: bytes, row: int, of_utf_8: bool) -> None:
     """Raise a `DataError` unless bytes that are not UTF-8 in some row make sense in Windows-1252.
 
@@ -71,18 +64,18 @@ def _check_western(content: bytes, row: int, of_utf_8: bool) -> None:
         raise DataError(f"row {row}: wrong encoding: not UTF-8, nor Windows-1252; save the file as UTF-8")
 
 
-def separator_of(text: str) -> str:
-    """The one of ``, ; tab |`` that stands as often in each of the first rows, or else most often in row 1."""
+def _find_separator(text: str) -> str:
+    """The one of ``, ; tab |`` that occurs equally often in each of the first rows, or else most often in row 1."""
     rows = _first_rows(text)
-    # Of two alike the comma is not it: numbers and words have commas too.
+    # If two occur equally often, it is not the comma: numbers and texts contain commas too.
     often = {sign: rows[0].count(sign) for sign in DELIMITERS if sign in rows[0]}
     return max(often, key=lambda sign: (_even(rows, sign), often[sign], sign != ","), default=",")
 
 
-def check_separator(text: str, separator: str, given: bool) -> None:
-    """Refuse a file whose one column by a separator, found or `given`, looks like several between other signs."""
+def _check_separator(text: str, separator: str, declared: bool) -> None:
+    """Refuse a file with one column if its rows look like several columns between other signs."""
     rows = _first_rows(text)
-    if given and (others := [sign for sign in DELIMITERS if sign in rows[0] and sign != separator]):
+    if declared and (others := [sign for sign in DELIMITERS if sign in rows[0] and sign != separator]):
         none = f"wrong separator: row 1 has no '{shown(separator)}' but '{shown(others[0])}'"
         raise DataError(f"{none}; leave the separator out to have it found")
     signs = [sign for sign in ":^~#! " if sign != separator and len(rows) > 1 and _even(rows, sign)]
@@ -134,8 +127,14 @@ class Dialect:
     decimal: str | None = None  # ",." where one column has the one and another the other; None without decimals
 
     def __post_init__(self) -> None:
-        if not _is_encoding(self.encoding or "utf-8"):
-            unknown = f"encoding {shortened(str(self.encoding))!r}: there is none such for files"
+        name = self.encoding or "utf-8"
+        try:
+            "".encode(name)
+            known = codecs.lookup(name).name not in _OF_NAMES
+        except (LookupError, ValueError):  # a zero byte in the name, or an encoding that does nothing but fail
+            known = False
+        if not known:
+            unknown = f"encoding {shortened(name)!r}: there is none such for files"
             raise OptionError(f"{unknown}; name one such as cp1252, or leave it out")
         sign = self.separator
         if sign is not None and (len(sign) != 1 or not sign.isascii() or sign.isalnum() or sign in '"\r\n\0'):
@@ -153,15 +152,6 @@ class Dialect:
         return ", ".join(parts) or None
 
 
-def _is_encoding(name: str) -> bool:
-    """Whether Python can read files in an encoding of this name."""
-    try:
-        "".encode(name)
-        return codecs.lookup(name).name not in _OF_NAMES
-    except (LookupError, ValueError):  # a zero byte in the name, or an encoding that does nothing but fail
-        return False
-
-
 class DelimitedReader:
     """A csv file read some records at a time, so that a long one takes no more memory than a short one.
 
@@ -172,11 +162,13 @@ class DelimitedReader:
         self._file, self.dialect = file, dialect
         self._rows = 0  # before the records that are parsed next
         blocks = self._utf_8()
-        first, declared = _without_declaration(next(blocks))
+        first, declared = next(blocks), None
+        if (declaration := _DECLARATION.match(first)) and declaration[1].isascii():
+            first, declared = b"\n" + first[declaration.end() :], declaration[1].decode()  # a blank line in its place
         text = first.decode().removeprefix("\n" if declared else "")
         if not re.match(r"[^\r\n]*", text)[0].strip():
             raise DataError(NO_NAMES)
-        separator = dialect.separator or declared or separator_of(text)
+        separator = dialect.separator or declared or _find_separator(text)
         self.dialect = replace(self.dialect, separator=separator)
         self._records = self._whole_records(chain([first], blocks))
         self._first = next(self._records)
@@ -187,7 +179,7 @@ class DelimitedReader:
             raise DataError(NO_NAMES) from None
         self.names = [name.strip() for name in names]
         if len(names) == 1:
-            check_separator(text, separator, (dialect.separator or declared) is not None)
+            _check_separator(text, separator, (dialect.separator or declared) is not None)
 
     def tables(self, positions: Sequence[int]) -> Iterator[tuple[pa.Table, pd.Index]]:
         """Text cells of columns, a part of the records at a time, and the number of each record's row."""
@@ -256,7 +248,11 @@ class DelimitedReader:
             if re.compile(cell).match(rest, end):
                 remedy = "mend the row, and double a mark that belongs to the text"
                 fault = f"text stands after a closing quotation mark; {remedy}"
-            raise DataError(f"row {self._rows + _row_at(rest, end, cell)}: {fault}")
+            before = rest[:end] + b"."
+            row, records_before = len(before.splitlines()), re.sub(cell, b".", before).splitlines()
+            if len(records_before) < row:  # cells hold lines: then records are counted, and blank lines are not
+                row = len([record for record in records_before if record.strip(b" \t")])
+            raise DataError(f"row {self._rows + row}: {fault}")
         if len(rest) > _LONG:
             raise DataError(_NO_ROWS)
         if rest:
@@ -308,13 +304,6 @@ class DelimitedReader:
             ),
         )
         return table, faulty
-
-
-def _row_at(content: bytes, at: int, cell: bytes) -> int:
-    """The row, counted as in `DelimitedReader`, at a place of a part of a file of such quoted cells."""
-    before = content[:at]
-    row, lines = len((before + b".").splitlines()), (re.sub(cell, b".", before) + b".").splitlines()
-    return row if len(lines) == row else len([line for line in lines if line.strip(b" \t")])
 
 
 def as_values(

@@ -64,8 +64,8 @@ def ages(label: str) -> str | None:
         return "0"
     if opened := _OPEN_AGES.fullmatch(plain):
         return f"{int(opened[1])}+" if int(opened[1]) <= _OLDEST else None
-    if one := _ONE_AGE.fullmatch(plain):
-        return str(int(one[1])) if int(one[1]) <= _OLDEST else None
+    if single := _ONE_AGE.fullmatch(plain):
+        return str(int(single[1])) if int(single[1]) <= _OLDEST else None
     if not (closed := _CLOSED_AGES.fullmatch(plain)):
         return None
     low, high = int(closed[1]), int(closed[2])
@@ -90,12 +90,10 @@ def year(label: str) -> int | None:
 
 def place(label: str) -> Place | None:
     """Code and name in a label as "29025 Benalmádena"; a total's code is `NATION` or `TOTAL`. None of anything else."""
-    plain = _plain(label)
-    if plain in _NATIONS:
-        return Place(NATION, label.strip())
-    if plain == TOTAL:
-        return Place(TOTAL, label.strip())
-    parts = _PLACE.fullmatch(label.strip())
+    plain, label = _plain(label), label.strip()
+    if plain in _NATIONS or plain == TOTAL:
+        return Place(NATION if plain in _NATIONS else TOTAL, label)
+    parts = _PLACE.fullmatch(label)
     return Place(parts[1], parts[2]) if parts else None
 
 
@@ -158,8 +156,10 @@ def checked(frame: pd.DataFrame) -> pd.DataFrame:
         if column in frame:
             result[column] = _text(frame[column])
     for column, width in (("place", 5), ("province", 2)):
-        if column in result:
-            result[column] = _restore_zeros(result[column], width)
+        codes = result[column].unique() if column in result else []
+        # Spreadsheets drop a leading zero: then all codes are digits, and some have one fewer than the others.
+        if {len(code) for code in codes} == {width - 1, width} and all(code.isdecimal() for code in codes):
+            result[column] = result[column].str.zfill(width)
     result["name"] = result.get("name", result["place"])
     if "province" not in result:
         ine = result["place"].str.fullmatch(_INE_CODE)
@@ -203,16 +203,13 @@ def _text(column: pd.Series) -> pd.Series:
     return text
 
 
-def _restore_zeros(codes: pd.Series, width: int) -> pd.Series:
-    """Codes with the leading zero that spreadsheets drop: all are digits, and some have one fewer than `width`."""
-    unique = pd.unique(codes)
-    if {len(code) for code in unique} == {width - 1, width} and all(code.isdecimal() for code in unique):
-        return codes.str.zfill(width)
-    return codes
-
-
 def _persons(column: pd.Series) -> pd.Series:
-    other = ~column.map(_may_be_number)
+    # A number or a text that may hold one: not a truth value, a date, a duration or bytes.
+    other = ~column.map(
+        lambda value: (
+            isinstance(value, (str, numbers.Number)) and not isinstance(value, (bool, np.bool_, np.timedelta64))
+        )
+    )
     if pd.api.types.is_integer_dtype(column) and not column.isna().any():
         counts = column
     else:
@@ -233,11 +230,6 @@ def _persons(column: pd.Series) -> pd.Series:
     return counts.astype("int64")
 
 
-def _may_be_number(value: object) -> bool:
-    """Whether a value is a number or a text that may hold one: not a truth value, a date, a duration or bytes."""
-    return isinstance(value, (str, numbers.Number)) and not isinstance(value, (bool, np.bool_, np.timedelta64))
-
-
 def _thousands(column: pd.Series) -> pd.Series:
     """Rows of a text column that have a point, where all may be signs between thousands: 1.000 is not read as 1."""
     if pd.api.types.is_numeric_dtype(column):
@@ -252,21 +244,32 @@ def first_row(rows: pd.Series) -> object:
     return rows.index[int(rows.to_numpy().argmax())]
 
 
-# Bare numbers that go no further are codes of groups rather than ages: no population ends there.
+# If the highest bare number is below this, the numbers may be codes of groups (1 for 0-4, 2 for 5-9), not ages.
 _CODES_TO = 30
 
 
 def in_five_year_groups(cells: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     """Cells by five-year age group, each at the place of its first one, and notes on what was added up."""
     groups = [group for group in cells["age_group"].unique() if group != TOTAL]
-    _check_overlap(groups)
+    ordered = sorted(groups, key=lowest_age)
+    for group, following in zip(ordered, ordered[1:]):
+        last = highest_age(group)
+        if last is None or lowest_age(following) <= last:  # the persons of that age would count twice
+            raise DataError(f"age groups {group} and {following} overlap; leave one of them out")
     opened = next((group for group in groups if group.endswith("+")), None)
     start = math.inf if opened is None else _start(opened)
-    into = {group: f"{start}+" if _start(group) >= start else _five(group) for group in groups}
+    into = {}
+    for group in groups:
+        first = _start(group)
+        into[group] = f"{start}+" if first >= start else f"{first}-{first + GROUP_YEARS - 1}"
     finer = [group for group in groups if into[group] != group]
     if not finer:
         return cells, []
-    _check_codes(groups)
+    if all(group.isdecimal() for group in groups) and max(map(int, groups)) < _CODES_TO:
+        raise DataError(
+            "column age_group holds low numbers only, which may be codes rather than years of age; write "
+            "groups as 5-9 and 85+, and the last year of age as the open group that it is, such as 100+"
+        )
     _check_whole(into)
     notes = [f"{len(finer):,} single years or parts of age groups are added up to five-year groups"]
     return added_up(cells, into | {TOTAL: TOTAL}), notes
@@ -284,40 +287,16 @@ def _start(group: str) -> int:
     return lowest_age(group) // GROUP_YEARS * GROUP_YEARS
 
 
-def _five(group: str) -> str:
-    return f"{_start(group)}-{_start(group) + GROUP_YEARS - 1}"
-
-
-def _check_overlap(groups: list[str]) -> None:
-    """Raise a `DataError` where an age is in two groups: its persons would count twice."""
-    ordered = sorted(groups, key=lowest_age)
-    for group, following in zip(ordered, ordered[1:]):
-        last = highest_age(group)
-        if last is None or lowest_age(following) <= last:
-            raise DataError(f"age groups {group} and {following} overlap; leave one of them out")
-
-
-def _check_codes(groups: list[str]) -> None:
-    """Raise a `DataError` where numbers may be codes of groups: 1 for 0-4, 2 for 5-9."""
-    if all(group.isdecimal() for group in groups) and max(map(int, groups)) < _CODES_TO:
-        raise DataError(
-            "column age_group holds low numbers only, which may be codes rather than years of age; write "
-            "groups as 5-9 and 85+, and the last year of age as the open group that it is, such as 100+"
-        )
-
-
 def _check_whole(into: dict[str, str]) -> None:
     """Raise a `DataError` where a five-year group would be made of some of its years only."""
     for five in dict.fromkeys(into.values()):
         parts = [group for group, group_of in into.items() if group_of == five]
         closed = [group for group in parts if not group.endswith("+")]
         ages = {age for group in closed for age in range(lowest_age(group), (highest_age(group) or 0) + 1)}
-        low = lowest_age(five)
-        end = highest_age(five)
-        if end is None:
+        if (last := highest_age(five)) is None:
             (opened,) = set(parts) - set(closed)
-            end = lowest_age(opened) - 1
-        if absent := [age for age in range(low, end + 1) if age not in ages]:
+            last = lowest_age(opened) - 1
+        if absent := [age for age in range(lowest_age(five), last + 1) if age not in ages]:
             raise DataError(
                 f"no counts of age {absent[0]}, so that the group {five} cannot be made; add it (0 where "
                 "nobody is of that age), or leave out the other ages of that group"

@@ -155,8 +155,8 @@ def _read(
     form = files.file_format(path)
     if form not in READ_FORMATS:
         files.check_file(path)
-        known = ", ".join(f".{each}" for each in READ_FORMATS)
-        raise DataError(f"its name ends in none of {known} (.gz may follow); convert or rename the file")
+        endings = ", ".join(f".{ending}" for ending in READ_FORMATS)
+        raise DataError(f"its name ends in none of {endings} (.gz may follow); convert or rename the file")
     wanted = None if columns is None else list(dict.fromkeys(map(composed, listed(columns))))
     if wanted == []:
         raise OptionError("columns is empty; name some, or leave it out for all")
@@ -171,14 +171,14 @@ def _read(
 
     content = files.read_bytes(path)
     check_signature(content, form)
-    labels, named_labels, missing, notes, found = {}, {}, {}, [], vars(Dialect()).copy()
+    labels, named_labels, missing, notes, how = {}, {}, {}, [], vars(Dialect()).copy()
     if form == "csv":
         frame, seen = read_delimited(content, choose, dialect, text, na, codes)
-        found, notes = vars(seen), [seen.note] if seen.note else []
+        how, notes = vars(seen), [seen.note] if seen.note else []
     elif form in STATISTICAL_FORMATS:
         read = read_statistical(content, form, choose, dialect.encoding)
         frame, labels, named_labels = _numbered(read.frame), read.labels, read.variable_labels
-        missing, found["encoding"] = read.missing, read.encoding
+        missing, how["encoding"] = read.missing, read.encoding
         notes = [_CATALOGUE.format(", ".join(map(shortened, read.formatted)))] if read.formatted else []
     else:
         frame = {"parquet": _parquet, "xlsx": _xlsx}[form](content, choose)
@@ -187,25 +187,20 @@ def _read(
     frame = frame.set_axis(list(map(composed, frame.columns)), axis=1)
     frame = pd.DataFrame({name: settled(column, name in text, na, codes) for name, column in frame.items()})
     if absent := [variable for variable in codes.codes if variable not in named]:
-        raise wanting(absent[0], named, sure=not in_row_1 or wanted is not None or _headed(frame))
-    notes += [Note("codes_in_file", codes=spelt(each), variable=shortened(name)) for name, each in missing.items()]
+        # The first row surely holds names if none of them is a number, though some column below is numbers.
+        below = any(pd.api.types.is_numeric_dtype(column) and column.notna().any() for _, column in frame.items())
+        no_number = pd.to_numeric(pd.Series(frame.columns, dtype="str"), errors="coerce").isna().all()
+        raise wanting(absent[0], named, sure=not in_row_1 or wanted is not None or bool(below and no_number))
+    notes += [
+        Note("codes_in_file", codes=spelt(declared), variable=shortened(name)) for name, declared in missing.items()
+    ]
     notes += codes.notes(frame.columns)
-    found = {"name": name, "format": form, **found, "records": len(frame), "columns": len(named), **_kept(path)}
+    facts = {"name": name, "format": form, **how, "records": len(frame), "columns": len(named)}
+    with files.reading_errors(path):
+        facts |= {"bytes": Path(path).stat().st_size, "sha256": files.sha256(path)}
     rows, frame = frame.index, frame.reset_index(drop=True)
     missing = codes.added_to(missing, frame.columns)
-    return MicrodataFile(frame, labels, missing, found, tuple(notes), named_labels, rows)
-
-
-def _kept(path: str | Path) -> dict[str, str | int]:
-    """The file as it stands on the disk."""
-    with files.reading_errors(path):
-        return {"bytes": Path(path).stat().st_size, "sha256": files.sha256(path)}
-
-
-def _headed(frame: pd.DataFrame) -> bool:
-    """Whether the first row surely held names: none of them is a number, though some column below is numbers."""
-    below = any(pd.api.types.is_numeric_dtype(column) and column.notna().any() for _, column in frame.items())
-    return bool(below and pd.to_numeric(pd.Series(frame.columns, dtype="str"), errors="coerce").isna().all())
+    return MicrodataFile(frame, labels, missing, facts, tuple(notes), named_labels, rows)
 
 
 def _parquet(content: bytes, choose: _Choose) -> pd.DataFrame:
@@ -238,7 +233,10 @@ def _xlsx(content: bytes, choose: _Choose) -> pd.DataFrame:
     try:
         chosen = choose(frame.columns)
     except DataError as error:
-        raise DataError(f"{error}{_unread(content)}") from None
+        with zipfile.ZipFile(io.BytesIO(content)) as book:
+            sheets = sum(bool(_SHEET.fullmatch(name)) for name in book.namelist())
+        more = f" (of {sheets} sheets only the first is read)" if sheets > 1 else ""
+        raise DataError(f"{error}{more}") from None
     check_cells(content, {list(frame.columns).index(name) + 1: name for name in chosen})
     empty = frame.isna().all(axis=1).to_numpy()
     records = len(frame) - int(empty[::-1].argmin()) if not empty.all() else 0
@@ -247,13 +245,6 @@ def _xlsx(content: bytes, choose: _Choose) -> pd.DataFrame:
         row = frame.index[int(empty.argmax())]
         raise DataError(f"row {row} is empty; delete it, or fill in a cell if it is a record")
     return frame[chosen].iloc[:records]
-
-
-def _unread(content: bytes) -> str:
-    """What to add to a fault of the first sheet where there are others."""
-    with zipfile.ZipFile(io.BytesIO(content)) as book:
-        sheets = len([name for name in book.namelist() if _SHEET.fullmatch(name)])
-    return f" (of {sheets} sheets only the first is read)" if sheets > 1 else ""
 
 
 def _numbered(frame: pd.DataFrame) -> pd.DataFrame:
@@ -359,32 +350,34 @@ def usual_marks(frame: Mapping[str, pd.Series]) -> dict[str, list[str]]:
     {'sex': ['NA']}
     """
     texts = {name: column for name, column in frame.items() if not pd.api.types.is_numeric_dtype(column)}
-    found = {name: [mark for mark in USUAL_MARKS if (column == mark).any()] for name, column in texts.items()}
-    return {name: marks for name, marks in found.items() if marks}
+    marks = {name: [mark for mark in USUAL_MARKS if (column == mark).any()] for name, column in texts.items()}
+    return {name: of_column for name, of_column in marks.items() if of_column}
 
 
 def nearly_numbers(columns: Mapping[str, pd.Series], records: Mapping[str, np.ndarray] | None = None) -> dict[str, int]:
-    """For each text column in which nine of ten cells or more are numbers, but not all, how many are none.
+    """For each text column in which at least 90% of cells, but not all, are numbers: how many are no numbers.
 
-    The columns are those of a frame, or have each of their values once, and `records` how often by column.
+    The columns are those of a frame, or hold each of their values once; then `records` says how often, by column.
     """
-    found = {}
+    others_by_name = {}
     for name, column in _of_text(columns).items():
         times = np.ones(len(column), dtype=np.int64) if records is None else records[name]
         known = column.notna().to_numpy()
         others = int(times[known & pd.to_numeric(column, errors="coerce").isna().to_numpy()].sum())
         if 0 < others <= times[known].sum() / 10:
-            found[name] = others
-    return found
+            others_by_name[name] = others
+    return others_by_name
 
 
 def double_spellings(frame: Mapping[str, pd.Series]) -> list[str]:
     """Columns of text that spell some number in two ways, such as 1 and 1.0; they are two values."""
-    texts = {name: pd.Series(column.dropna().unique(), dtype="str") for name, column in _of_text(frame).items()}
-    numbers = {
-        name: pd.to_numeric(column[column.str.len() < _EXACT_DIGITS], errors="coerce") for name, column in texts.items()
-    }
-    return [name for name, column in numbers.items() if column.dropna().duplicated().any()]
+    spelled_twice = []
+    for name, column in _of_text(frame).items():
+        texts = pd.Series(column.dropna().unique(), dtype="str")
+        numbers = pd.to_numeric(texts[texts.str.len() < _EXACT_DIGITS], errors="coerce")
+        if numbers.dropna().duplicated().any():
+            spelled_twice.append(name)
+    return spelled_twice
 
 
 def _of_text(frame: Mapping[str, pd.Series]) -> dict[str, pd.Series]:

@@ -3,6 +3,7 @@
 import codecs
 import math
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -51,7 +52,7 @@ def read_px(path: str | Path) -> Table:
         content = files.read_bytes(path)
         if not (start := _DATA.search(content)):
             raise DataError("no DATA= line: not a PC-Axis file, or cut short; download it again")
-        dimensions = _dimensions(_metadata(_header(content[: start.start()])))
+        dimensions = _dimensions(_header(content[: start.start()]))
         return _arrange(_numbers(content[start.end() :], dimensions), dimensions)
 
 
@@ -79,11 +80,17 @@ def _header(raw: bytes) -> str:
     """Header text, decoded as it declares; an `ANSI` file without a code page is Windows-1252."""
     declared = {key.decode(): value.decode("ascii", "replace") for key, value in _CODEPAGE.findall(raw)}
     encoding = declared.get("CODEPAGE") or ("windows-1252" if declared.get("CHARSET") else "cp850")
-    if (codec := _codec(encoding)) is None:
+    try:  # codecs that do not read ASCII as it is, or make no text, are none of a code page
+        codec = codecs.lookup(encoding).name if _ASCII.decode(encoding) == _ASCII.decode("ascii") else None
+    except (LookupError, ValueError):
+        codec = None
+    if codec is None:
         raise DataError("declares an unknown CODEPAGE; download it again")
     advice = "save it in the encoding it declares, or correct CODEPAGE"
-    if codec != "utf-8" and not raw.isascii() and _is_utf8(raw):
-        raise DataError(f"wrong encoding: its bytes are UTF-8, not {encoding}; {advice}")
+    if codec != "utf-8" and not raw.isascii():
+        with suppress(UnicodeDecodeError):
+            raw.decode("utf-8")
+            raise DataError(f"wrong encoding: its bytes are UTF-8, not {encoding}; {advice}")
     try:
         text = raw.decode(codec)
     except UnicodeError as error:
@@ -95,36 +102,14 @@ def _header(raw: bytes) -> str:
     return text.removeprefix("\ufeff")
 
 
-def _codec(encoding: str) -> str | None:
-    """Python's name of a code page that reads ASCII as it is; None for others, and for codecs that make no text."""
-    try:
-        reads_ascii = _ASCII.decode(encoding) == _ASCII.decode("ascii")
-    except (LookupError, ValueError):
-        return None
-    return codecs.lookup(encoding).name if reads_ascii else None
-
-
-def _is_utf8(raw: bytes) -> bool:
-    try:
-        raw.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def _metadata(header: str) -> dict[str, list[str]]:
-    """Keyword, as ``VALUES(sexo)``, to its texts."""
-    header, metadata, place = re.sub(r"[\r\n]", " ", header), {}, 0
-    while found := _ELEMENT.match(header, place):
-        keyword = found[1].strip().replace('"', "").replace("( ", "(").replace(" )", ")")
-        metadata[keyword], place = _TEXT.findall(found[2]), found.end()
+def _dimensions(header: str) -> dict[str, list[str]]:
+    """Dimension to labels, in the order in which the numbers vary (the last one fastest)."""
+    header, metadata, place = re.sub(r"[\r\n]", " ", header), {}, 0  # keyword, such as VALUES(sexo), to its texts
+    while element := _ELEMENT.match(header, place):
+        keyword = element[1].strip().replace('"', "").replace("( ", "(").replace(" )", ")")
+        metadata[keyword], place = _TEXT.findall(element[2]), element.end()
     if not metadata or ";" in re.sub(r'"[^"]*("|$)', "", header[place:]):
         raise DataError("its header is not PC-Axis or is damaged; download it again")
-    return metadata
-
-
-def _dimensions(metadata: dict[str, list[str]]) -> dict[str, list[str]]:
-    """Dimension to labels, in the order in which the numbers vary (the last one fastest)."""
     # Codes are read from the labels: in files cut from larger ones CODES is longer than VALUES.
     if any(key.startswith("KEYS(") for key in metadata):
         raise DataError("leaves out empty cells (KEYS); save it in full")
@@ -149,7 +134,7 @@ def _numbers(raw: bytes, dimensions: dict[str, list[str]]) -> np.ndarray:
         raise DataError(f"cut short at {cell}: {present} of {expected} numbers; download it again")
     if not end:
         raise DataError("cut short: no ; after the last number; download it again")
-    plain, marks = _SYMBOL.subn(lambda found: _ABSENT_MARK if found[0] == b'""' else _SUPPRESSED_MARK, body)
+    plain, marks = _SYMBOL.subn(lambda symbol: _ABSENT_MARK if symbol[0] == b'""' else _SUPPRESSED_MARK, body)
     if plain.translate(None, _DIGITS_AND_BLANKS) != b"-" * marks:
         fault = _FAULT.search(body)
         assert fault and fault.lastgroup
@@ -177,35 +162,36 @@ def _cell(position: int, dimensions: dict[str, list[str]]) -> str:
 
 def _arrange(numbers: np.ndarray, dimensions: dict[str, list[str]]) -> Table:
     """Recognise each dimension by its labels and bring the axes into the order of `Table`."""
-    found: dict[str, list[Any]] = {}
+    dimension_labels: dict[str, list[Any]] = {}
     axes: dict[str, int] = {}
     for axis, (name, values) in enumerate(dimensions.items()):
-        kind = _kind(name, values)
-        if kind in found:
+        # A dimension is of the kind that most of its labels are of; a faulty label is reported by its position.
+        understood = {kind: [reader(value) is not None for value in values] for kind, reader in _READERS.items()}
+        kind = max(understood, key=lambda kind: sum(understood[kind]))
+        if not all(understood[kind]):
+            position = understood[kind].index(False) + 1
+            raise DataError(
+                f"dimension {name}: label {position} is no sex, age, five-year age group, year or coded place; "
+                "use a table by sex, place, five-year age group and year alone"
+            )
+        if kind in dimension_labels:
             raise DataError(f"dimension {name}: a second dimension of kind {kind}; use a table with one")
         read: list[Any] = [_READERS[kind](value) for value in values]
         if len({value.code if kind == "place" else value for value in read}) < len(read):
             raise DataError(f"dimension {name}: a label stands twice; leave one of them out")
-        found[kind], axes[kind] = read, axis
-    if missing := ", ".join(sorted({"sex", "age", "place"} - set(found))):
+        dimension_labels[kind], axes[kind] = read, axis
+    if missing := ", ".join(sorted({"sex", "age", "place"} - set(dimension_labels))):
         raise DataError(f"no dimension for {missing}; use a table by sex, place and five-year age group")
     if "year" not in axes:
         numbers, axes["year"] = numbers[..., np.newaxis], numbers.ndim
     cells = numbers.transpose([axes[kind] for kind in ("place", "sex", "age", "year")])
-    return Table(found["sex"], found["age"], found["place"], found.get("year", []), cells)
-
-
-def _kind(name: str, values: list[str]) -> str:
-    """Kind of a dimension: the one whose labels its own are; a faulty label is reported by its position."""
-    understood = {kind: [reader(value) is not None for value in values] for kind, reader in _READERS.items()}
-    kind = max(understood, key=lambda kind: sum(understood[kind]))
-    if not all(understood[kind]):
-        position = understood[kind].index(False) + 1
-        raise DataError(
-            f"dimension {name}: label {position} is no sex, age, five-year age group, year or coded place; "
-            "use a table by sex, place, five-year age group and year alone"
-        )
-    return kind
+    return Table(
+        dimension_labels["sex"],
+        dimension_labels["age"],
+        dimension_labels["place"],
+        dimension_labels.get("year", []),
+        cells,
+    )
 
 
 def _known_sex(label: str) -> str | None:

@@ -9,6 +9,7 @@ import time
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -114,8 +115,7 @@ def catalogue() -> pd.DataFrame:
     >>> kanon_lab.catalogue().set_index("name").at["health-survey", "kind"]
     'synthetic'
     """
-    frame = pd.DataFrame([describe(data_set) for data_set in DATA_SETS.values()])
-    return frame.astype({"size": "Int64"})
+    return pd.DataFrame(map(describe, DATA_SETS.values())).astype({"size": "Int64"})
 
 
 # Seconds to connect, and to wait for the next bytes: INE takes a while to make the national table.
@@ -196,8 +196,13 @@ def _receive(address: str, part: Path, timeout: tuple[float, float]) -> None:
     import requests
     import urllib3
 
+    headers = {"Accept-Encoding": "identity"}
+    if part.exists() and (have := part.stat().st_size):
+        # The rest is asked for if the file is still the one that `part` was begun from: it bears the server's date.
+        headers["Range"] = f"bytes={have}-"
+        headers["If-Range"] = email.utils.formatdate(part.stat().st_mtime, usegmt=True)
     try:
-        with _ask(address, _headers(part), timeout) as response:
+        with _ask(address, headers, timeout) as response:
             if response.status_code == requests.codes.requested_range_not_satisfiable and part.exists():
                 part.unlink()
                 return _receive(address, part, timeout)
@@ -247,15 +252,6 @@ def _ask(address: str, headers: dict[str, str], timeout: tuple[float, float]) ->
         raise NetworkError(f"{address}: {error}; check REQUESTS_CA_BUNDLE and the settings of the network") from None
 
 
-def _headers(part: Path) -> dict[str, str]:
-    """Ask for what `part` lacks, if the file is still the one it was begun from: `part` bears the server's date."""
-    headers = {"Accept-Encoding": "identity"}
-    if part.exists() and (have := part.stat().st_size):
-        headers["Range"] = f"bytes={have}-"
-        headers["If-Range"] = email.utils.formatdate(part.stat().st_mtime, usegmt=True)
-    return headers
-
-
 def _write(response: "requests.Response", part: Path, patience: float) -> None:
     """Append to `part` what the server sends, or start it anew when the server sends all."""
     import requests
@@ -263,8 +259,9 @@ def _write(response: "requests.Response", part: Path, patience: float) -> None:
 
     resumed = response.status_code == requests.codes.partial_content
     have = part.stat().st_size if resumed else 0
-    length = _length(response)
-    total = None if length is None else have + length
+    length = response.headers.get("Content-Length", "")
+    packed = "Content-Encoding" in response.headers  # then the length is another
+    total = have + int(length) if length.isdecimal() and len(length) < 20 and not packed else None
     with storage_errors(part):
         # no link that somebody may have put at its known name; without a buffer a full disk shows at the block
         how = os.O_WRONLY | os.O_CREAT | (os.O_APPEND if resumed else os.O_TRUNC)
@@ -277,7 +274,11 @@ def _write(response: "requests.Response", part: Path, patience: float) -> None:
                     file.write(block)
                 bar.update(len(block))
     finally:
-        _date(part, response.headers.get("Last-Modified"))
+        if part.exists() and (date := response.headers.get("Last-Modified")):
+            # The next request shows the date, to prove that it goes on with the same file; without it all is sent.
+            with suppress(ValueError, OverflowError), storage_errors(part):
+                moment = email.utils.parsedate_to_datetime(date).timestamp()
+                os.utime(part, (moment, moment))
     # older versions of the http library take a short answer for a whole one
     if total is not None and part.stat().st_size != total:
         raise _broken_off(response.url, part)
@@ -295,25 +296,6 @@ def _blocks(response: "requests.Response", patience: float) -> Iterator[bytes]:
                     f"{response.url}: slower than {SLOWEST} bytes a second; run the same again later to go on there"
                 )
             received, start = 0, time.monotonic()
-
-
-def _length(response: "requests.Response") -> int | None:
-    """Bytes that the server announces; None without a number that can be one, or where they are of a packed form."""
-    length = response.headers.get("Content-Length", "")
-    packed = "Content-Encoding" in response.headers
-    return int(length) if length.isdecimal() and len(length) < 20 and not packed else None
-
-
-def _date(part: Path, last_modified: str | None) -> None:
-    """Give `part` the server's date, which the next request shows to prove that it goes on with the same file."""
-    if not last_modified or not part.exists():
-        return
-    try:
-        moment = email.utils.parsedate_to_datetime(last_modified).timestamp()
-    except (ValueError, OverflowError):  # no date: the server will not know that of `part`, and send all
-        return
-    with storage_errors(part):
-        os.utime(part, (moment, moment))
 
 
 def _broken_off(address: str, part: Path) -> NetworkError:

@@ -79,7 +79,7 @@ class _Parser(WorkSheetParser):
     def rows(self) -> Iterator[tuple[int, list[tuple[int, object]]]]:
         """Number and cells of each row."""
         xml: bytes = self.source.read()
-        starts, end = [found.start() for found in _ROW.finditer(xml)], xml.rfind(b"</sheetData>")
+        starts, end = [row.start() for row in _ROW.finditer(xml)], xml.rfind(b"</sheetData>")
         head = xml[: starts[0]] if starts else b""
         # Where there are comments and the like, what looks like a row may be none.
         plain = starts and starts[-1] < end and b"<!" not in xml and b"<?" not in xml[starts[0] :]
@@ -91,7 +91,9 @@ class _Parser(WorkSheetParser):
         dates = {str(style).encode() for style in self.date_formats}
         for start, stop in pairwise([*starts, end]):
             row = xml[start:stop]
-            yield self._usual(row, dates) or self.parse_row(_element(head + row))
+            yield self._usual(row, dates) or self.parse_row(
+                ET.fromstring(head + row + b"</sheetData></worksheet>")[-1][0]
+            )
         self.source = io.BytesIO(head + xml[end:])
         yield from self.parse()  # of no rows; but what is beside them may be damaged too
 
@@ -127,11 +129,6 @@ class _Parser(WorkSheetParser):
         if value is not None and kind in "en":
             value = math.nan if kind == "e" else _number(value)
         return cell["column"], None if value == "" else value
-
-
-def _element(start: bytes) -> ET.Element:
-    """The row at the end of the beginning of a sheet."""
-    return ET.fromstring(start + b"</sheetData></worksheet>")[-1][0]
 
 
 def _number(value: str | float) -> int | float:

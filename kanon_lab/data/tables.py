@@ -4,10 +4,11 @@ import io
 import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -42,20 +43,15 @@ def check_signature(content: bytes, form: str) -> None:
         raise DataError("is encrypted with a password; save it without one")
     if content.startswith(_OLE) and form == "xlsx":
         raise DataError("is a workbook of the old kind (.xls); save it as xlsx")
-    if content.startswith(_ZIP) and _locked(content):
-        raise DataError("is an archive protected by a password; unpack it, and save the file without one")
+    if content.startswith(_ZIP):
+        locked = False
+        with suppress(Exception), zipfile.ZipFile(io.BytesIO(content)) as archive:  # damage is for its reader to report
+            locked = any(part.flag_bits & 1 for part in archive.infolist())
+        if locked:
+            raise DataError("is an archive protected by a password; unpack it, and save the file without one")
     for start, (kind, forms) in _SIGNATURES.items():
         if content.startswith(start) and form not in forms:
             raise DataError(f"is not .{form} but a {kind}; give the file its right ending, or unpack it")
-
-
-def _locked(content: bytes) -> bool:
-    """Whether some part of a zip archive is encrypted."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            return any(part.flag_bits & 1 for part in archive.infolist())
-    except Exception:  # damaged, which its reader tells
-        return False
 
 
 # What messages say of a damaged file.
@@ -81,7 +77,7 @@ def check_workbook(content: bytes) -> None:
         files.check_size(sum(part.file_size for part in book.infolist()))
         for name in book.namelist():
             part = book.read(name)
-            starts = [found.start() for found in (_ROW if b"<row" in part else _PREFIXED_ROW).finditer(part)]
+            starts = [row.start() for row in (_ROW if b"<row" in part else _PREFIXED_ROW).finditer(part)]
             rows = pairwise([*starts, part.rfind(b"sheetData")])
             if any(b - a > _SHORTEST and part.count(b"<", a, b) > _TAGS for a, b in rows):
                 raise DataError(NO_WORKBOOK)
@@ -98,9 +94,9 @@ def check_cells(content: bytes, columns: Mapping[int, str]) -> None:
             sheets = (book.read(name) for name in book.namelist() if name.startswith("xl/worksheets/"))
             if not any(map(_SIGNS.search, sheets)):
                 return
-        found = min((fault for fault in _faults(content) if fault[1] in columns), default=None)
-    if found:
-        row, column, fault = found
+        first = min((fault for fault in _faults(content) if fault[1] in columns), default=None)
+    if first:
+        row, column, fault = first
         raise DataError(f"row {row}: column {shortened(columns[column]) or column} has {fault}")
 
 
@@ -152,8 +148,8 @@ def parse_columns(text: str | None) -> dict[str, str]:
     """
     columns: dict[str, str] = {}
     for part in text.split(",") if text else []:
-        name, given, column = (piece.strip() for piece in part.partition("="))
-        if not (name and given and column) or name in columns:
+        name, equals, column = (piece.strip() for piece in part.partition("="))
+        if not (name and equals and column) or name in columns:
             raise OptionError(f"columns {part!r}: write NAME=COLUMN once for each name, such as place=cod_mun,sex=sexo")
         columns[name] = column
     return columns
@@ -170,14 +166,6 @@ def _read_csv(content: bytes) -> pd.DataFrame:
     return frame[(frame != "").any(axis=1)]
 
 
-def _headed(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame under the names in its first row, with row numbers of the file."""
-    header = ["" if pd.isna(name) else str(name) for name in frame.iloc[0]]
-    frame = frame.iloc[1:].set_axis(header, axis=1)
-    frame.index = pd.RangeIndex(2, len(frame) + 2, name="row")
-    return frame
-
-
 def _read_parquet(content: bytes) -> pd.DataFrame:
     from pyarrow import parquet
 
@@ -185,9 +173,7 @@ def _read_parquet(content: bytes) -> pd.DataFrame:
         metadata = parquet.read_metadata(io.BytesIO(content))
         check_parquet(content, metadata, metadata.schema.to_arrow_schema().names)
         frame = pd.read_parquet(io.BytesIO(content))
-    frame = frame.reset_index(drop=True).rename(columns=str)
-    frame.index = pd.RangeIndex(1, len(frame) + 1, name="row")
-    return frame
+    return frame.rename(columns=str).set_axis(pd.RangeIndex(1, len(frame) + 1, name="row"), axis=0)
 
 
 def check_parquet(content: bytes, metadata: "FileMetaData", names: Sequence[str]) -> None:
@@ -225,7 +211,8 @@ def read_sheet(content: bytes, form: str = "xlsx") -> pd.DataFrame:
         frame = read(content)
     if frame.empty:
         raise DataError("its first sheet is empty; put the data there")
-    return _headed(frame)
+    header = ["" if pd.isna(name) else str(name) for name in frame.iloc[0]]
+    return frame.iloc[1:].set_axis(header, axis=1).set_axis(pd.RangeIndex(2, len(frame) + 1, name="row"), axis=0)
 
 
 def _read_sheet(content: bytes, form: str) -> pd.DataFrame:
@@ -250,21 +237,20 @@ def _cells_of_xls(content: bytes) -> pd.DataFrame:
     """Without pandas, which gives up reading by xlrd; it prints remarks that nobody asked for unless told where."""
     import xlrd
 
+    def value(cell: Any) -> object:
+        """A cell as an xlsx workbook would give it: whole numbers whole, an empty or faulty one missing."""
+        if cell.ctype in (xlrd.XL_CELL_EMPTY, xlrd.XL_CELL_BLANK, xlrd.XL_CELL_ERROR) or cell.value == "":
+            return None
+        if cell.ctype == xlrd.XL_CELL_BOOLEAN:
+            return bool(cell.value)
+        whole = cell.ctype == xlrd.XL_CELL_NUMBER and cell.value.is_integer()
+        return int(cell.value) if whole else cell.value
+
     with xlrd.open_workbook(file_contents=content, logfile=io.StringIO()) as book:
         sheet = book.sheet_by_index(0)
         files.check_table(sheet.nrows, sheet.ncols)
-        rows = [[_xls_value(cell, xlrd) for cell in row] for row in sheet.get_rows()]
+        rows = [[value(cell) for cell in row] for row in sheet.get_rows()]
     return pd.DataFrame(rows, dtype=object)
-
-
-def _xls_value(cell, xlrd) -> object:
-    """A cell as an xlsx workbook would give it: whole numbers whole, an empty or faulty one missing."""
-    if cell.ctype in (xlrd.XL_CELL_EMPTY, xlrd.XL_CELL_BLANK, xlrd.XL_CELL_ERROR) or cell.value == "":
-        return None
-    if cell.ctype == xlrd.XL_CELL_BOOLEAN:
-        return bool(cell.value)
-    whole = cell.ctype == xlrd.XL_CELL_NUMBER and cell.value.is_integer()
-    return int(cell.value) if whole else cell.value
 
 
 # How the cells of the first sheet are read, and what is said of a damaged file.
@@ -291,15 +277,15 @@ def _named(frame: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
 
 def _usual_names(names: list[str]) -> dict[str, str]:
     """Which column is which by its name: our own, or what such a column is usually called in English or Spanish."""
-    found = {name: name for name in _NAMED if name in names}
+    sources = {name: name for name in _NAMED if name in names}
     for name in _NAMED:
         alike = [other for other in names if other not in _NAMED and other.casefold() in labels.COLUMN_NAMES[name]]
-        if name not in found and len(alike) > 1:
+        if name not in sources and len(alike) > 1:
             both = " and ".join(map(shortened, alike[:2]))
             raise DataError(f"row 1: columns {both} may both be {name}; say which one is (--columns {name}=...)")
         if alike:
-            found.setdefault(name, alike[0])
-    return found
+            sources.setdefault(name, alike[0])
+    return sources
 
 
 def _check_names(names: pd.Index, columns: Mapping[str, str]) -> None:
@@ -329,7 +315,7 @@ def _of_year(frame: pd.DataFrame, year: int | None) -> pd.DataFrame:
     if None in read.values():
         unread = pd.Series([read[label] is None for label in written], index=frame.index)
         raise DataError(f"row {first_row(unread)}: column year holds no year; write it as 2010")
-    years = sorted({found for found in read.values() if found is not None})
+    years = sorted({value for value in read.values() if value is not None})
     if year is not None or len(years) > 1:
         check_year(year, years)
         frame = frame[[read[label] == year for label in written]]

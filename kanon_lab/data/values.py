@@ -4,6 +4,7 @@ import io
 import numbers
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -11,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab import files
-from kanon_lab.columns import composed
+from kanon_lab.columns import composed, holds_numbers
 from kanon_lab.errors import DataError, OptionError, meant, shortened
 from kanon_lab.terms import Note
 
@@ -71,10 +72,16 @@ class MissingCodes:
             return column
         absent = pd.Series(False, index=column.index)
         for code in self.codes[name]:
-            if (found := _is(column, code)).any():
+            if (rows := _is(column, code)).any():
                 self._met[name].add(code)
-                absent |= found
-        return _nullable(column).mask(absent) if absent.any() else column
+                absent |= rows
+        if not absent.any():
+            return column
+        if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iu":
+            # Whole numbers stay exact in a type that has missing values.
+            nullable: Any = f"{'U' if column.dtype.kind == 'u' else ''}Int{8 * column.dtype.itemsize}"
+            column = column.astype(nullable)
+        return column.mask(absent)
 
     def added_to(self, missing: Mapping[str, tuple[Code, ...]], names: Iterable[str]) -> dict[str, tuple[Code, ...]]:
         """The codes of each variable that was read, after those that are missing by the file."""
@@ -85,8 +92,8 @@ class MissingCodes:
         """What was done in the variables that were read."""
         for name in names:
             codes, met = self.codes.get(name, ()), self._met.get(name, ())
-            for key, found in (("codes_missing", True), ("codes_in_no_record", False)):
-                if of_key := [code for code in codes if (code in met) == found]:
+            for key, is_met in (("codes_missing", True), ("codes_in_no_record", False)):
+                if of_key := [code for code in codes if (code in met) == is_met]:
                     yield Note(key, codes=spelt(of_key), variable=shortened(name))
 
 
@@ -97,12 +104,12 @@ def spelt(codes: Sequence[Code]) -> str:
 
 
 def _codes(name: str, codes: Any) -> tuple[Code, ...]:
-    given = [codes] if isinstance(codes, str | numbers.Number) else codes
-    sound = isinstance(given, Iterable) and not isinstance(given, Mapping)
-    found: dict[Any, None] = dict.fromkeys(map(_code, given)) if sound else {None: None}
-    if None in found or "" in found:
+    codes = [codes] if isinstance(codes, str | numbers.Number) else codes
+    are_listed = isinstance(codes, Iterable) and not isinstance(codes, Mapping)
+    known: tuple[Any, ...] = tuple(dict.fromkeys(map(_code, codes))) if are_listed else (None,)
+    if None in known or "" in known:
         raise OptionError(f"missing_codes of {shortened(name)}: write numbers, or texts in quotation marks")
-    return tuple(found)
+    return known
 
 
 def _code(value: Any) -> Code | None:
@@ -122,21 +129,20 @@ def _is(column: pd.Series, code: Code) -> pd.Series:
         values = pd.Series(column.cat.categories, dtype=object, name=column.name)
         return column.isin(column.cat.categories[_is(values, code)])
     if column.dtype == object:
-        return column.map(
-            lambda value: value.strip() == text if isinstance(value, str) else _equal(value, number)
-        ).astype(bool)
+
+        def is_code(value: object) -> bool:
+            if isinstance(value, str):
+                return value.strip() == text
+            return isinstance(value, numbers.Real | Decimal) and not isinstance(value, bool) and value == number
+
+        return column.map(is_code).astype(bool)
     if isinstance(column.dtype, pd.StringDtype):
-        found = column == text
-    elif number is not None and pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
-        found = column == number
+        rows = column == text
+    elif number is not None and holds_numbers(column):
+        rows = column == number
     else:
         return pd.Series(False, index=column.index)
-    return found.fillna(False).astype(bool)
-
-
-def _equal(value: object, number: float | None) -> bool:
-    """Whether a value that is no text is this number."""
-    return isinstance(value, numbers.Real | Decimal) and not isinstance(value, bool) and value == number
+    return rows.fillna(False).astype(bool)
 
 
 def _number(code: Code) -> int | float | None:
@@ -144,19 +150,9 @@ def _number(code: Code) -> int | float | None:
     if not isinstance(code, str):
         return code
     for kind in (int, float):
-        try:
+        with suppress(ValueError):
             return kind(code)
-        except ValueError:
-            pass
     return None
-
-
-def _nullable(column: pd.Series) -> pd.Series:
-    """The column in a type with missing values that keeps whole numbers exact."""
-    if not isinstance(column.dtype, np.dtype) or column.dtype.kind not in "iu":
-        return column
-    nullable: Any = f"{'U' if column.dtype.kind == 'u' else ''}Int{8 * column.dtype.itemsize}"
-    return column.astype(nullable)
 
 
 def settled(column: pd.Series, stays: bool, na: Sequence[str], codes: MissingCodes) -> pd.Series:
@@ -240,7 +236,13 @@ def read_statistical(
         except MemoryError:
             raise
         except Exception as error:  # a damaged file makes the reader fail in ways that it does not list
-            raise _fault(str(error), form) from None
+            if "unsupported character set" in str(error):
+                fault = "its texts are in an encoding that is unknown here; export it again in UTF-8"
+            elif "convert string" in str(error):
+                fault = "its texts are in another encoding than it says; export it again in UTF-8"
+            else:
+                fault = f"is not a .{form} file, or is damaged; export it again"
+            raise DataError(fault) from None
 
     head = parts(metadataonly=True, user_missing=True)[1]
     chosen = choose(head.column_names)
@@ -253,8 +255,8 @@ def read_statistical(
     else:  # their letters stand among the values; the reader that tells them makes 0 of some other missing values
         some = [name for name in chosen if head.readstat_variable_types[name] != "string" and frame[name].isna().any()]
         with_letters = {"usecols": some, "user_missing": True, "disable_datetime_conversion": True}
-        found = parts(**with_letters)[1].missing_user_values if some else {}
-        missing = {composed(name): tuple(sorted(found.get(name) or ())) for name in some}
+        letters = parts(**with_letters)[1].missing_user_values if some else {}
+        missing = {composed(name): tuple(sorted(letters.get(name) or ())) for name in some}
     labels = {
         composed(name): {_as_code(code): label for code, label in head.variable_value_labels[name].items()}
         for name in chosen
@@ -265,14 +267,6 @@ def read_statistical(
     formatted = tuple(composed(name) for name, kind in formats.items() if not _OF_SAS.fullmatch(kind.upper()))
     missing = {name: codes for name, codes in missing.items() if codes}
     return Statistical(frame, labels, named, missing, head.file_encoding, formatted)
-
-
-def _fault(reason: str, form: str) -> DataError:
-    if "unsupported character set" in reason:
-        return DataError("its texts are in an encoding that is unknown here; export it again in UTF-8")
-    if "convert string" in reason:
-        return DataError("its texts are in another encoding than it says; export it again in UTF-8")
-    return DataError(f"is not a .{form} file, or is damaged; export it again")
 
 
 def _as_code(code: Code) -> Code:

@@ -56,12 +56,12 @@ def fitted(frame: pd.DataFrame, form: str, labels: Labels, variable_labels: Mapp
         return Fitted({}, {})
     of_value, of_variable = _LONGEST[form]
     kept, lost, cut = {}, [], 0
-    for name, each in labels.items():
+    for name, label_of in labels.items():
         if name not in frame:
             continue
         text = not pd.api.types.is_numeric_dtype(frame[name])
-        held = {code: label for code, label in each.items() if _holds(code, form, text=text)}
-        if any(not isinstance(code, str) or text for code in each.keys() - held.keys()):
+        held = {code: label for code, label in label_of.items() if _holds(code, form, text=text)}
+        if any(not isinstance(code, str) or text for code in label_of.keys() - held.keys()):
             lost.append(name)
         if held:
             kept[name] = {code: _cut(label, of_value) for code, label in held.items()}
@@ -194,7 +194,12 @@ def write_microdata(
         with about(str(path)):
             _write(plain, draft, form, fitted(plain, form, labels or {}, variable_labels or {}))
         if check is not None:
-            check(_read_again(draft, path))
+            try:
+                written = read_microdata(draft)
+            except DataError as error:
+                reason = str(error).removeprefix(f"{draft}: ")
+                raise DataError(f"{path}: was not written, since it could not be read again: {reason}") from None
+            check(written)
         if not overwrite:
             refuse_another(draft, path)
     return cells
@@ -204,10 +209,10 @@ def check_target(path: str | Path, *, neutralise: bool = False) -> str:
     """Format of a file that could be written: its ending is known, its folder there, and it is no folder."""
     path, form = Path(path), files.file_format(path)
     if form not in FORMATS:
-        known = ", ".join(f".{each}" for each in FORMATS)
-        raise StorageError(f"{path}: its name ends in none of {known} (.gz may follow); choose one of these formats")
+        endings = ", ".join(f".{ending}" for ending in FORMATS)
+        raise StorageError(f"{path}: its name ends in none of {endings} (.gz may follow); choose one of these formats")
     if neutralise and form not in _OF_SPREADSHEETS:
-        wanted = " or ".join(f".{each}" for each in _OF_SPREADSHEETS)
+        wanted = " or ".join(f".{ending}" for ending in _OF_SPREADSHEETS)
         raise OptionError(f"{path}: formulas are neutralised (--neutralise) in {wanted} only; write one of these")
     with files.storage_errors(path):
         if path.is_dir():
@@ -243,24 +248,18 @@ def _write(frame: pd.DataFrame, draft: Path, form: str, labels: Fitted) -> None:
     except (MemoryError, OSError, DataError):
         raise
     except Exception:  # writers of other packages refuse names and values in ways that they do not list
-        columns = (
-            f"column {shortened(name)}" for name in frame.columns if not _can_be_written(frame[[name]], draft, form)
-        )
-        raise DataError(
-            f"{next(columns, 'a column')} has a name or values that .{form} cannot hold; rename or recode it, or write "
-            ".csv"
-        ) from None
+        column = "a column"
+        for name in frame.columns:
+            try:
+                _WRITERS[form](frame[[name]], draft, Fitted({}, {}))
+            except (MemoryError, OSError):
+                raise
+            except Exception:
+                column = f"column {shortened(name)}"
+                break
+        fault = f"has a name or values that .{form} cannot hold; rename or recode it, or write .csv"
+        raise DataError(f"{column} {fault}") from None
     draft.write_bytes(files.gzipped(content) if draft.suffix == ".gz" else content)
-
-
-def _can_be_written(column: pd.DataFrame, draft: Path, form: str) -> bool:
-    try:
-        _WRITERS[form](column, draft, Fitted({}, {}))
-    except (MemoryError, OSError):
-        raise
-    except Exception:
-        return False
-    return True
 
 
 def _check_values(frame: pd.DataFrame, form: str) -> None:
@@ -279,19 +278,8 @@ def _check_values(frame: pd.DataFrame, form: str) -> None:
         known = frame[name].dropna()
         fault = f"a number with more digits than .{form} keeps; write .csv or .parquet"
         _refuse((known > _EXACT) | (known < -_EXACT), name, fault)
-    if sheet:
-        _check_sheet(frame)
-
-
-def _texts(column: pd.Series) -> pd.Series:
-    """The texts of a column."""
-    if isinstance(column.dtype, pd.StringDtype):
-        return column.dropna()
-    return column[[isinstance(value, str) for value in column]] if column.dtype == object else pd.Series(dtype="str")
-
-
-def _check_sheet(frame: pd.DataFrame) -> None:
-    """Refuse what a sheet would lose."""
+    if not sheet:
+        return
     if len(frame) > _SHEET[0] or len(frame.columns) > _SHEET[1]:
         raise DataError(f"a sheet has no room for {len(frame):,} records; write .csv or .parquet")
     for name, column in named_columns(frame):
@@ -302,6 +290,13 @@ def _check_sheet(frame: pd.DataFrame) -> None:
     if empty.any():
         row = shortened(str(empty.index[int(empty.argmax())]))
         raise DataError(f"row {row}: every cell is missing, and a sheet keeps no such record; write .csv or .parquet")
+
+
+def _texts(column: pd.Series) -> pd.Series:
+    """The texts of a column."""
+    if isinstance(column.dtype, pd.StringDtype):
+        return column.dropna()
+    return column[[isinstance(value, str) for value in column]] if column.dtype == object else pd.Series(dtype="str")
 
 
 def _refuse(which: pd.Series, name: str, fault: str) -> None:
@@ -347,7 +342,15 @@ def _xlsx(frame: pd.DataFrame, draft: Path, labels: Fitted) -> bytes:
     except BaseException:
         _drop(sheet)
         raise
-    return _without_clock(buffer)
+    # The parts again, so that nothing reveals when they were written.
+    plain = io.BytesIO()
+    with zipfile.ZipFile(buffer) as parts, zipfile.ZipFile(plain, "w") as target:
+        for name in parts.namelist():
+            part = parts.read(name)
+            if name == "docProps/core.xml":
+                part = re.sub(rb"(<dcterms:(?:created|modified)[^>]*>)[^<]*", rb"\g<1>" + _STAMP, part)
+            target.writestr(zipfile.ZipInfo(name), part, zipfile.ZIP_DEFLATED)
+    return plain.getvalue()
 
 
 def _drop(sheet: Any) -> None:
@@ -361,18 +364,6 @@ def _drop(sheet: Any) -> None:
                 end.close()
     with suppress(FileNotFoundError, ValueError):  # already gone
         writer.cleanup()
-
-
-def _without_clock(book: io.BytesIO) -> bytes:
-    """A workbook in which nothing tells when it was written."""
-    plain = io.BytesIO()
-    with zipfile.ZipFile(book) as parts, zipfile.ZipFile(plain, "w") as target:
-        for name in parts.namelist():
-            part = parts.read(name)
-            if name == "docProps/core.xml":
-                part = re.sub(rb"(<dcterms:(?:created|modified)[^>]*>)[^<]*", rb"\g<1>" + _STAMP, part)
-            target.writestr(zipfile.ZipInfo(name), part, zipfile.ZIP_DEFLATED)
-    return plain.getvalue()
 
 
 def _sav(frame: pd.DataFrame, draft: Path, labels: Fitted) -> bytes:
@@ -408,14 +399,6 @@ def _statistical(write: Callable, frame: pd.DataFrame, draft: Path, labels: Fitt
 _WRITERS = {"csv": _csv, "parquet": _parquet, "xlsx": _xlsx, "sav": _sav, "dta": _dta}
 
 
-def _read_again(draft: Path, path: Path) -> pd.DataFrame:
-    try:
-        return read_microdata(draft)
-    except DataError as error:
-        reason = str(error).removeprefix(f"{draft}: ")
-        raise DataError(f"{path}: was not written, since it could not be read again: {reason}") from None
-
-
 def refuse_inputs(out: str | Path, inputs: Iterable[tuple[str, str | Path]]) -> None:
     """Raise an `OptionError` where a file to be written is one that is read, by whatever path; each with its name.
 
@@ -428,16 +411,12 @@ def refuse_inputs(out: str | Path, inputs: Iterable[tuple[str, str | Path]]) -> 
             same = False
         if same:
             raise OptionError(f"{out}: the output path is equal to {name}; choose another name for the output")
-        if name == "the input" and _stands_in(out, path):
+        try:
+            in_folder = Path(path).is_dir() and Path(out).resolve().is_relative_to(Path(path).resolve())
+        except (OSError, ValueError, RuntimeError):  # no such path, or links in a circle
+            in_folder = False
+        if name == "the input" and in_folder:
             raise OptionError(f"{out}: the output path is in the folder of {name}; choose another place")
-
-
-def _stands_in(path: str | Path, folder: str | Path) -> bool:
-    """Whether a file stands, or is to stand, in a folder that is there."""
-    try:
-        return Path(folder).is_dir() and Path(path).resolve().is_relative_to(Path(folder).resolve())
-    except (OSError, ValueError, RuntimeError):  # no such path, or links in a circle
-        return False
 
 
 def refuse_another(draft: Path, path: Path) -> None:

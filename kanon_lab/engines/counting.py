@@ -109,10 +109,10 @@ def count_records(
         source = find_source(path, spec.variables, engine, folder, needed=reading.codes.codes, **how)
         with closing(opened_engine(engine, memory, folder)) as opened, diagnosed(source, spec, reading, progress):
             opened.open(source)
-            found = counted_by(opened, source, spec, reading, progress)
+            counted = counted_by(opened, source, spec, reading, progress)
             if spec.missing == "error":
-                found.table()  # which refuses missing keys
-            return found
+                counted.table()  # which refuses missing keys
+            return counted
 
 
 def counted_in_memory(path: str | Path, read: MicrodataFile, table: ClassTable) -> CountedFile:
@@ -148,10 +148,10 @@ def counted_rows(
     grouping = [name for name in spec.variables if name != spec.weight]
     keys = {name: coded(frame[name]) for name in grouping}
     row, some = distinct_rows(np.column_stack([key.codes for key in keys.values()]))
-    found = {name: _categorical(key.codes[some], key.values) for name, key in keys.items()}
+    columns = {name: _categorical(key.codes[some], key.values) for name, key in keys.items()}
     sums = None if weights is None else sums_by_group(row, weights, len(some))
     counts = np.bincount(row, records, minlength=len(some)).astype(np.int64)
-    return CountedFile(spec, pd.DataFrame(found), counts, sums, {}, {}, ())
+    return CountedFile(spec, pd.DataFrame(columns), counts, sums, {}, {}, ())
 
 
 def _categorical(codes: np.ndarray, values: pd.Index) -> Any:
@@ -217,6 +217,6 @@ def notes_of(source: Source, reading: Reading, variables: Iterable[str]) -> tupl
     """What is to be known of how the file was read, as far as it was."""
     notes = []
     if source.dialect is not None:
-        found = replace(source.dialect, decimal="".join(sorted(reading.decimals)) or None)
-        notes += [found.note] if found.note else []
+        dialect = replace(source.dialect, decimal="".join(sorted(reading.decimals)) or None)
+        notes += [dialect.note] if dialect.note else []
     return (*notes, *reading.codes.notes(variables))

@@ -38,12 +38,8 @@ class DuckDB:
             "autoload_known_extensions": False,
         }
         self._spill, self._thread = spill, ThreadPoolExecutor(1)
-        self._connect()
-
-    def _connect(self) -> None:
-        import duckdb
-
-        self._connection: Any = duckdb.connect(str(self._spill / "records.duckdb"), config=self._settings)
+        self._connection: Any = None
+        self._awake()
 
     def rest(self) -> None:
         """Give its memory back until it is asked again; what it knows is in the folder."""
@@ -51,12 +47,14 @@ class DuckDB:
         self._connection = None
 
     def _awake(self) -> None:
+        import duckdb
+
         if self._connection is None:
-            self._connect()
+            self._connection = duckdb.connect(str(self._spill / "records.duckdb"), config=self._settings)
 
     def open(self, source: Source) -> None:
         """Make the chosen columns the table ``source``, under the names c0, c1 ..."""
-        files = ", ".join(_text(str(each)) for each in sorted((self._spill / "parts").iterdir()))
+        files = ", ".join(_text(str(part)) for part in sorted((self._spill / "parts").iterdir()))
         columns = ", ".join(f"{_name(name)} AS c{i}" for i, name in enumerate(source.written))
         self._run(f"CREATE VIEW source AS SELECT {columns} FROM read_parquet([{files}], hive_partitioning=false)")
 

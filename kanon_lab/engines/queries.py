@@ -125,8 +125,8 @@ def _near(cells: pa.ChunkedArray, known: Coded, at: int) -> Numbered | None:
 
 def _different(engine: Engine, source: Source, at: int, reading: Reading) -> tuple[pa.ChunkedArray, pd.Series]:
     """The different cells of a column, and their values."""
-    found = engine.query(f"SELECT c{at} AS value, count(*) AS records FROM source GROUP BY c{at}")
-    name, cells = source.columns[at], found.column("value")
+    groups = engine.query(f"SELECT c{at} AS value, count(*) AS records FROM source GROUP BY c{at}")
+    name, cells = source.columns[at], groups.column("value")
     if not len(cells):
         raise DataError("has no records; export or download it again")
     typed = cells
@@ -147,7 +147,7 @@ def _different(engine: Engine, source: Source, at: int, reading: Reading) -> tup
                 typed = typed.cast(kind.value_type if pa.types.is_dictionary(kind) else kind, safe=False)
         values = as_column(typed, name)
     values = settled(values.rename(name), name in reading.text, reading.na, reading.codes)
-    reading.values[name], reading.times[name] = values, found.column("records").to_numpy()
+    reading.values[name], reading.times[name] = values, groups.column("records").to_numpy()
     return cells, values
 
 
@@ -167,12 +167,12 @@ def weights_of(engine: Engine, source: Source, name: str, reading: Reading) -> W
     plain = kind is not None and (pa.types.is_integer(kind) or kind in (pa.float32(), pa.float64()))
     if plain and composed(name) not in reading.codes.codes:  # such numbers an engine reads as we do
         join, number = "", f"CAST(c{at} AS DOUBLE)"
-        found = engine.query(
+        facts = engine.query(
             f"SELECT count(*) AS n, count(c{at}) AS known, min({number}) AS least, max({number}) AS most, "
             f"count(CASE WHEN isnan({number}) THEN 1 END) AS none FROM source"
         ).to_pylist()[0]
-        n, least, most = found["n"], found["least"], found["most"]
-        sound = n == found["known"] and not found["none"]
+        n, least, most = facts["n"], facts["least"], facts["most"]
+        sound = n == facts["known"] and not facts["none"]
     else:
         join, number = f"JOIN weighed ON c{at} IS NOT DISTINCT FROM weighed.value", "weighed.number"
         cells, values = _different(engine, source, at, reading)
@@ -265,7 +265,7 @@ def _unpacked(
     arrays: list[np.ndarray], words: list[list[tuple[int, int]]], lookups: list[np.ndarray]
 ) -> list[np.ndarray]:
     """What was packed: by variable what its lookup has under its numbers; last, where they lay, numbers without one."""
-    found = [np.empty(len(arrays[0]), dtype=lookup.dtype) for lookup in lookups] + arrays[-1:]
+    columns = [np.empty(len(arrays[0]), dtype=lookup.dtype) for lookup in lookups] + arrays[-1:]
     for start in range(0, len(arrays[0]), _BLOCK):
         rows = slice(start, start + _BLOCK)
         for packed, word in zip(arrays, words, strict=True):
@@ -273,6 +273,6 @@ def _unpacked(
             for at, radix in reversed(word):
                 rest = left // radix
                 number = left - rest * radix
-                found[at][rows] = lookups[at][number] if at < len(lookups) else number
+                columns[at][rows] = lookups[at][number] if at < len(lookups) else number
                 left = rest
-    return found
+    return columns

@@ -134,9 +134,19 @@ class Records:
             self._engine.write(sql, names, draft, style)
         except StorageError:
             raise StorageError(f"{out}: no space left for it, or in the folder of --spill; free some") from None
-        found, records = _written_columns(draft, style)
+        from pyarrow import parquet
+
+        parts = [draft]
+        if not draft.is_file():
+            parts = [part for part in sorted(draft.iterdir()) if part.name[0] not in "._"]
         n = int(self.counted.records.sum())
-        if found != names or records not in (None, n):
+        if style is None:
+            written = parquet.read_schema(parts[0]).names
+            complete = sum(parquet.read_metadata(part).num_rows for part in parts) == n
+        else:  # a csv file does not say how many records it has
+            header = pd.read_csv(parts[0], sep=style, nrows=0, dtype=str, compression="infer")
+            written, complete = list(header.columns), True
+        if written != names or not complete:
             raise DataError(f"{out}: was not written, since it has not the columns and records that it should have")
 
     def _put(self, names: list[str], shown: dict[str, pd.Series], hidden: Hidden | None) -> str:
@@ -152,7 +162,7 @@ class Records:
             if name in shown:
                 table["shown"] = self._cells(shown[name])
             self._engine.put(f"shown_{at}", pa.table(table))
-            chosen = ", ".join(["label.value AS cell", *(f"new.{each}" for each in table if each != "code")])
+            chosen = ", ".join(["label.value AS cell", *(f"new.{column}" for column in table if column != "code")])
             small = f"SELECT {chosen} FROM label_{at} AS label JOIN shown_{at} AS new ON label.code = new.code"
             joins.append(f"LEFT JOIN ({small}) AS t{at} ON source.c{at} IS NOT DISTINCT FROM t{at}.cell")
         lost = [name for name in names if hidden and name in hidden.lost]
@@ -205,16 +215,6 @@ class Records:
 
 def _is_text(kind: pa.DataType) -> bool:
     return pa.types.is_string(kind) or pa.types.is_large_string(kind)
-
-
-def _written_columns(draft: Path, separator: str | None) -> tuple[list[str], int | None]:
-    """The names of the columns that were written, and the number of records where the format tells it."""
-    from pyarrow import parquet
-
-    parts = [draft] if draft.is_file() else [each for each in sorted(draft.iterdir()) if each.name[0] not in "._"]
-    if separator is None:
-        return parquet.read_schema(parts[0]).names, sum(parquet.read_metadata(part).num_rows for part in parts)
-    return list(pd.read_csv(parts[0], sep=separator, nrows=0, dtype=str, compression="infer").columns), None
 
 
 @contextmanager
@@ -271,7 +271,7 @@ def opened_records(
             counted = counted_by(opened, source, spec, reading, progress)
             asked = [*others, *(name for name in reading.codes.codes if name in source.columns)]
             indices = {name: counted.frame[name].cat.categories for name in counted.frame}
-            for name in dict.fromkeys(each for each in asked if each not in indices and each != weight):
+            for name in dict.fromkeys(column for column in asked if column not in indices and column != weight):
                 indices[name] = numbered(opened, source, name, reading).values
             counted = replace(counted, notes=notes_of(source, reading, source.columns))
             opened.rest()

@@ -10,7 +10,7 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -79,26 +79,20 @@ def choose_engine(path: str | Path) -> str:
     """
     from importlib.util import find_spec
 
-    if find_spec("duckdb") is None or not _is_large(Path(path)):
+    path, form = Path(path), files.file_format(path)
+    status, packed, is_large = files.status(path), path.suffix.lower() == ".gz", False
+    if status is None or find_spec("duckdb") is None:
         return "memory"
-    return "duckdb"
-
-
-def _is_large(path: Path) -> bool:
-    found = files.status(path)
-    if found is None:
-        return False
     if path.is_dir():
-        return True
-    form = files.file_format(path)
-    if form == "parquet" and path.suffix.lower() != ".gz":
+        is_large = True
+    elif form == "csv":
+        is_large = status.st_size * (5 if packed else 1) > _LARGE
+    elif form == "parquet" and not packed:
         from pyarrow import parquet
 
-        try:
-            return parquet.read_metadata(path).num_rows > _MANY
-        except Exception:  # damaged, which its reader tells
-            return False
-    return form == "csv" and found.st_size * (5 if path.suffix.lower() == ".gz" else 1) > _LARGE
+        with suppress(Exception):  # damaged, which its reader tells
+            is_large = parquet.read_metadata(path).num_rows > _MANY
+    return "duckdb" if is_large else "memory"
 
 
 def find_source(
@@ -131,10 +125,10 @@ def find_source(
     def choose(names: list[str]) -> list[str]:
         chosen(names, wanted, in_row_1=form == "csv")
         named = list(map(composed, filter(None, names)))
-        for each in filter(None, needed):
-            if composed(each) not in named:
-                raise wanting(composed(each), named, sure=True)
-        return wanted if without is None else [each for each in named if each not in set(map(composed, without))]
+        for column in map(composed, filter(None, needed)):
+            if column not in named:
+                raise wanting(column, named, sure=True)
+        return wanted if without is None else [name for name in named if name not in set(map(composed, without))]
 
     source, folder = Source(name, tuple(parts), form), spill / "parts"
     folder.mkdir()
@@ -149,15 +143,18 @@ def _parts(path: Path, name: str) -> list[Path]:
     if not path.is_dir():
         files.check_file(path)
         return [path]
-    every = [each for each in path.rglob("*") if each.is_file()]
     # Hidden files and folders are those of programs: what they have not finished, or were stopped at.
-    found = sorted(each for each in every if not any(name[0] in "._" for name in each.relative_to(path).parts))
-    if not found:
+    parts = sorted(
+        part
+        for part in path.rglob("*")
+        if part.is_file() and not any(name[0] in "._" for name in part.relative_to(path).parts)
+    )
+    if not parts:
         raise DataError(f"{name}: the folder holds no file; give one with parts in .parquet or .csv")
-    forms = {files.file_format(each) for each in found}
+    forms = set(map(files.file_format, parts))
     if len(forms) > 1 or not forms <= {*FORMATS}:
         raise DataError(f"{name}: the folder holds files of other kinds; give one with parts in .parquet or .csv only")
-    return found
+    return parts
 
 
 def _parquet_source(source: Source, choose: _Choose, folder: Path) -> Source:
@@ -270,7 +267,14 @@ def first_lines(part: Path) -> bytes:
 def spill_folder(where: str | Path | None) -> Iterator[Path]:
     """A folder of this process for what does not fit into memory. It goes in the end, and what killed ones left too."""
     root = spill_root(where)
-    _remove_left(root)
+    for left in root.glob("kanon-lab-*-*"):
+        if process := re.fullmatch(r"kanon-lab-(\d+)-[0-9a-f]{16}", left.name):
+            try:
+                os.kill(int(process[1]), 0)
+            except ProcessLookupError:  # it was killed
+                shutil.rmtree(left, ignore_errors=True)
+            except (OSError, OverflowError):  # of another user, or no such number
+                pass
     folder = root / f"kanon-lab-{os.getpid()}-{secrets.token_hex(8)}"
     with files.storage_errors(folder):
         folder.mkdir(mode=0o700)
@@ -288,19 +292,6 @@ def spill_root(where: str | Path | None) -> Path:
     if re.search(r"[*?\[\]{}\s\"']", str(root)):  # which engines take for patterns, or end a setting of theirs
         raise StorageError(f"{root}: has blanks, quotes or signs of patterns in its path; name a plain one (--spill)")
     return root
-
-
-def _remove_left(root: Path) -> None:
-    """Remove what a process that was killed has left."""
-    for folder in root.glob("kanon-lab-*-*"):
-        found = re.fullmatch(r"kanon-lab-(\d+)-[0-9a-f]{16}", folder.name)
-        if found:
-            try:
-                os.kill(int(found[1]), 0)
-            except ProcessLookupError:
-                shutil.rmtree(folder, ignore_errors=True)
-            except (OSError, OverflowError):  # of another user, or no such number
-                pass
 
 
 def need(package: str, extra: str) -> None:

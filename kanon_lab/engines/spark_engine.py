@@ -32,12 +32,8 @@ class Spark:
         from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession
 
-        self._spill = spill
-        self._own = SparkSession.getActiveSession() is None
-        settings = {
-            "spark.driver.maxResultSize": "0",
-            "spark.sql.session.timeZone": "UTC",
-        }
+        self._spill, self._own = spill, SparkSession.getActiveSession() is None
+        settings = {"spark.driver.maxResultSize": "0", "spark.sql.session.timeZone": "UTC"}
         if "PYSPARK_GATEWAY_PORT" not in os.environ:  # begun here, not by spark-submit, whose settings hold
             settings |= {
                 "spark.driver.memory": f"{max(memory // 2**20, 512)}m",
@@ -64,7 +60,7 @@ class Spark:
         from pyspark.sql.functions import col
 
         columns = [col("`" + name.replace("`", "``") + "`").alias(f"c{i}") for i, name in enumerate(source.written)]
-        with self._told():
+        with _errors(self._error):
             if source.parts:
                 frame = self._session.read.parquet(f"file://{self._spill / 'parts'}")
             else:
@@ -73,12 +69,12 @@ class Spark:
 
     def put(self, name: str, table: pa.Table) -> None:
         """Make a small table known."""
-        with self._told():
+        with _errors(self._error):
             self._session.createDataFrame(table).createOrReplaceTempView(name)
 
     def query(self, sql: str) -> pa.Table:
         """The rows of a small result."""
-        with self._told():
+        with _errors(self._error):
             return self._session.sql(sql).toArrow()
 
     def batches(self, sql: str) -> Iterator[pa.RecordBatch]:
@@ -93,15 +89,12 @@ class Spark:
 
     def write(self, sql: str, names: list[str], out: Path, separator: str | None) -> None:
         """Write the rows of a query under names of columns into a folder: csv with a separator, else Parquet."""
-        with self._told():
+        with _errors(self._error):
             writer, target = self._session.sql(sql).toDF(*names).write, f"file://{out.absolute()}"
             if separator is None:
                 writer.parquet(target)
             else:
                 writer.csv(target, sep=separator, header=True, quote='"', escape='"', emptyValue="", nullValue="")
-
-    def _told(self):
-        return _errors(self._error)
 
     def close(self) -> None:
         """End the session that was begun here."""
