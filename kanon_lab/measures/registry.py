@@ -99,6 +99,11 @@ class Measure:
         return self.called(language) if self.kept is None else self.kept[_LANGUAGES.index(language)]
 
     @property
+    def label(self) -> str:
+        """What its cost is, in English."""
+        return self.cost_called()
+
+    @property
     def share(self) -> bool:
         """Whether it is a share of 0-1, shown as per cent."""
         return self.unit == "share"

@@ -287,7 +287,7 @@ def measures_table() -> str:
     for row in MEASURES.values():
         setting, comma, much = row.needs.partition(",")
         needs = f"# in `{row.levels}`" if row.levels else f"`{setting}`{comma}{much}" if setting else ""
-        rows.append((f"`{row.name}`", row.cost_called(), row.kind, needs))
+        rows.append((f"`{row.name}`", row.label, row.kind, needs))
     return "".join(f"| {' | '.join(cells)} |\n" for cells in rows)
 
 
