@@ -1,8 +1,8 @@
 """Matching when a missing value is compatible with anything.
 
 Such matching is not transitive: (1, missing) is compatible with (1, 2) and with (1, 3), which are not compatible with
-each other. So there are no classes, only patterns (distinct combinations, missing among them), and for each pattern a
-sum over the patterns compatible with it.
+each other. So there are no classes, only patterns (distinct combinations of values, some missing), and for each pattern
+a sum over the patterns compatible with it.
 """
 
 from __future__ import annotations
@@ -85,13 +85,10 @@ def _add_sums(sums: np.ndarray, data: Patterns, numbers: np.ndarray, asked: Patt
     joining += (len(data.masks) * len(asked.codes) + len(asked.masks) * len(data.codes)) * _PER_JOINED_ROW
     if _cost_of_comparing(data.codes, asked.codes, blank) > joining:
         _join_masks(sums, data.masks, numbers, asked.masks, blank)
-        return
-    rows = np.flatnonzero((asked.codes[:, blank] >= 0).all(axis=1))
-    if not len(rows):
-        return
-    queries = asked.codes[rows]
-    queries[:, blank] = -1
-    sums[rows] = _compared(data.codes, numbers, queries)
+    elif len(rows := np.flatnonzero((asked.codes[:, blank] >= 0).all(axis=1))):
+        queries = asked.codes[rows]
+        queries[:, blank] = -1
+        sums[rows] = _compare(data.codes, numbers, queries)
 
 
 def compatible_counts(
@@ -112,8 +109,8 @@ def compatible_counts(
         blocks = [own[:, start : start + step].toarray() for start in range(0, m, step)]
         sums = sparse.hstack([sparse.csr_array(compatible_sums(codes, block)) for block in blocks])
     else:
-        found = [(row, other) for _, _, row, other in _compatible_pairs(codes, codes)]
-        row, other = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        blocks_of_pairs = [(row, other) for _, _, row, other in _compatible_pairs(codes, codes)]
+        row, other = (np.concatenate(parts) for parts in zip(*blocks_of_pairs, strict=True))
         sums = sparse.csr_array((np.ones(len(row), own.dtype), (row, other)), shape=(rows, rows)) @ own
     sums = sums.tocoo()
     order = np.lexsort((sums.col, sums.row))
@@ -121,7 +118,7 @@ def compatible_counts(
 
 
 def _join_masks(sums: np.ndarray, data: list[_Mask], numbers: np.ndarray, asked: list[_Mask], blank: list[int]) -> None:
-    """Add the sums by joining those who miss the same keys with all with whom they share the same known ones."""
+    """Add the sums by joining rows that miss the same keys with all rows that share the same known keys with them."""
     values = np.max([mask.columns.max(axis=1) for mask in (*data, *asked)], axis=0) + 1
     by_values = np.argsort(-values, kind="stable")
     numbers_of = [numbers[mask.rows] for mask in data]
@@ -133,13 +130,13 @@ def _join_masks(sums: np.ndarray, data: list[_Mask], numbers: np.ndarray, asked:
         alike: dict[bytes, list[int]] = {}
         for i, other in enumerate(data):
             alike.setdefault((known & other.known).tobytes(), []).append(i)
-        found = np.zeros((len(mask.rows), numbers.shape[1]))
+        of_mask = np.zeros((len(mask.rows), numbers.shape[1]))
         for shared, members in alike.items():
             columns = by_values[np.frombuffer(shared, dtype=bool)[by_values]]
             theirs = [_together([data[i].columns[column] for i in members]) for column in columns]
             ours = [mask.columns[column] for column in columns]
-            _add_matches(found, ours, theirs, _together([numbers_of[i] for i in members]), values[columns])
-        sums[mask.rows] = found
+            _add_matches(of_mask, ours, theirs, _together([numbers_of[i] for i in members]), values[columns])
+        sums[mask.rows] = of_mask
 
 
 def _together(parts: list[np.ndarray]) -> np.ndarray:
@@ -157,62 +154,59 @@ def _add_matches(
     few, many = (theirs, ours) if swapped else (ours, theirs)
     # Only rows whose every code some row of the fewer has can match.
     size, near = len(few[0]), None
-    for one, other, n in zip(few, many, values, strict=True):
+    for column, others, n in zip(few, many, values, strict=True):
         if size < 4 * n:
             has = np.zeros(n, dtype=bool)
-            has[one] = True
-            near = np.flatnonzero(has[other]) if near is None else near[has[other[near]]]
+            has[column] = True
+            near = np.flatnonzero(has[others]) if near is None else near[has[others[near]]]
     near = np.arange(len(many[0])) if near is None else near
     if not len(near):
         return
-    many = [other[near] for other in many] if len(near) < len(many[0]) else many
+    many = [others[near] for others in many] if len(near) < len(many[0]) else many
     packed, bound = pack([np.concatenate(pair) for pair in zip(few, many, strict=True)], [int(n) for n in values])
-    one, other, far = packed[:size], packed[size:], np.arange(size)
+    fewer, more, far = packed[:size], packed[size:], np.arange(size)
     if bound > 4 * len(packed):
         if len(packed) > _FILTERED:
-            met = _met(one, other)
-            near, other = near[met], other[met]
-            met = _met(other, one)
-            far, one = far[met], one[met]
-        packed, distinct = grouped(np.concatenate([one, other]), bound)
-        one, other, bound = packed[: len(one)], packed[len(one) :], len(distinct)
+            met = _may_be_among(fewer, more)
+            near, more = near[met], more[met]
+            met = _may_be_among(more, fewer)
+            far, fewer = far[met], fewer[met]
+        packed, distinct = grouped(np.concatenate([fewer, more]), bound)
+        fewer, more, bound = packed[: len(fewer)], packed[len(fewer) :], len(distinct)
     if swapped:
-        sums[near] += _totals(one, numbers[far], bound)[other]
+        sums[near] += _totals(fewer, numbers[far], bound)[more]
     else:
-        sums[far] += _totals(other, numbers[near], bound)[one]
+        sums[far] += _totals(more, numbers[near], bound)[fewer]
 
 
-# Rows from which on those without a match are filtered out.
-_FILTERED = 2**12
+# Rows from which on those without a match are filtered out, and an odd number that spreads codes over a table.
+_FILTERED, _ODD = 2**12, np.uint64(0x9E3779B97F4A7C15)
 
 
-def _met(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Whether each of the others may be among the ones: all that are, and few that are not."""
-    bits = max(10, (8 * len(one)).bit_length())
-    place = [((each.view(np.uint64) * _ODD) >> np.uint64(64 - bits)).view(np.int64) for each in (one, other)]
-    has = np.zeros(2**bits, dtype=bool)
-    has[place[0]] = True
-    return has[place[1]]
-
-
-_ODD = np.uint64(0x9E3779B97F4A7C15)
+def _may_be_among(numbers: np.ndarray, asked: np.ndarray) -> np.ndarray:
+    """Whether each number asked for may be among the numbers: true for all that are, and for few that are not."""
+    shift = np.uint64(64 - max(10, (8 * len(numbers)).bit_length()))
+    places, asked_places = (((array.view(np.uint64) * _ODD) >> shift).view(np.int64) for array in (numbers, asked))
+    has = np.zeros(2 ** (64 - int(shift)), dtype=bool)
+    has[places] = True
+    return has[asked_places]
 
 
 def _cost_of_comparing(codes: np.ndarray, queries: np.ndarray, blank: list[int]) -> float:
-    """Rough cost of `_compared`, as if keys were independent, by some of the rows."""
-    some, others = (each[:: max(1, len(each) // _SOME)] for each in (codes, queries))
+    """Rough cost of `_compare`, as if keys were independent, by some of the rows."""
+    some, others = (rows[:: max(1, len(rows) // _SOME)] for rows in (codes, queries))
     match, bits = 1.0, 0
-    for i, (column, asked) in enumerate(zip(some.T, others.T, strict=True)):
-        size = int(max(column.max(), asked.max(), 0)) + 1
-        share, of = (np.bincount(each[each >= 0], minlength=size) / len(each) for each in (column, asked))
-        match *= 1 if i in blank else 1 - share.sum() * of.sum() + (share * of).sum()
+    for i, pair in enumerate(zip(some.T, others.T, strict=True)):
+        size = int(max(*(column.max() for column in pair), 0)) + 1
+        share, asked = (np.bincount(column[column >= 0], minlength=size) / len(column) for column in pair)
+        match *= 1 if i in blank else 1 - share.sum() * asked.sum() + (share * asked).sum()
         bits += min(size, _BUCKETS) + 1
     fewer, more = sorted((len(codes), len(queries)))
     pair = codes.shape[1] / 64 * _PER_WORD + match * _PER_PAIR
     return fewer * more * pair + fewer * bits * _PER_BIT + more * codes.shape[1] * _PER_LOOK_UP
 
 
-def _compared(codes: np.ndarray, numbers: np.ndarray, queries: np.ndarray) -> np.ndarray:
+def _compare(codes: np.ndarray, numbers: np.ndarray, queries: np.ndarray) -> np.ndarray:
     """The sums by comparing every row with every other, in blocks of the more."""
     sums = np.zeros((len(queries), numbers.shape[1]))
     if len(codes) > len(queries):
@@ -227,7 +221,7 @@ def _compared(codes: np.ndarray, numbers: np.ndarray, queries: np.ndarray) -> np
 def _compatible_pairs(codes: np.ndarray, queries: np.ndarray) -> Iterator[tuple[int, int, np.ndarray, np.ndarray]]:
     """All pairs of compatible rows, in blocks of queries: these from one to another, and of each pair the two rows.
 
-    Every row is compared with 64 others at a time: one bit each, set while no key speaks against the pair.
+    Every row is compared with 64 others at a time: one bit each, set while no key rules the pair out.
     """
     values = np.maximum(codes.max(axis=0), queries.max(axis=0)) + 1
     near = [_near(column, min(int(n), _BUCKETS)) for column, n in zip(codes.T, values, strict=True)]
@@ -243,8 +237,8 @@ def _compatible_pairs(codes: np.ndarray, queries: np.ndarray) -> Iterator[tuple[
         which, bit = np.nonzero(np.unpackbits(bits[row, word, None].view(np.uint8), axis=1, bitorder="little"))
         row, other = start + row[which], word[which] * 64 + bit
         for column in wide:
-            one, two = queries[row, column], codes[other, column]
-            same = (one == two) | (one < 0) | (two < 0)
+            first, second = queries[row, column], codes[other, column]
+            same = (first == second) | (first < 0) | (second < 0)
             row, other = row[same], other[same]
         yield start, start + len(block), row, other
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from itertools import chain, combinations
 
 import numpy as np
 import pandas as pd
@@ -43,8 +43,8 @@ def with_population(table: ClassTable, population: pd.DataFrame, *, count: str |
     """The same class table with F_k counted in a population.
 
     The table is of a sample of that population, and the keys of both are recoded alike. The population has one row a
-    person, or one row a group of persons whose number is in the column `count` (finite, not negative). F_k is then the
-    number of persons compatible with the class; under the policy ``category`` those with the same keys.
+    person, or a group of persons whose number is in the column `count` (finite, not negative). F_k is the number of
+    persons compatible with the class.
 
     Examples
     --------
@@ -58,7 +58,8 @@ def with_population(table: ClassTable, population: pd.DataFrame, *, count: str |
         raise OptionError(f"count: {shortened(str(count))} is a key variable; name the column of persons")
     with about("the population"):
         KeySpec(spec.key_variables, weight=count, missing=spec.missing).check(population)
-        persons, aligned = _persons_of_rows(population, count), _codes_of_population(population, table)
+        persons = np.ones(len(population)) if count is None else _counts_of_persons(population, count)
+        aligned = _codes_of_population(population, table)
     sample = table.policy_codes.astype(np.int64)
     both = np.concatenate([sample, aligned])
     group, some = distinct_rows(both)
@@ -75,9 +76,7 @@ def with_population(table: ClassTable, population: pd.DataFrame, *, count: str |
     return replace(table, F_k=F_k)
 
 
-def _persons_of_rows(population: pd.DataFrame, count: str | None) -> np.ndarray:
-    if count is None:
-        return np.ones(len(population))
+def _counts_of_persons(population: pd.DataFrame, count: str) -> np.ndarray:
     column = population[count]
     if not pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column):
         raise DataError(f"column {shortened(str(count))} is not numbers; give counts of persons")
@@ -110,18 +109,15 @@ SIZE_RANGES = "1,2,3-4,5-9,10-19,20+"
 def size_ranges(table: ClassTable, *, ranges: str | Iterable[KRange] = SIZE_RANGES) -> pd.DataFrame:
     """Records by the size of their own class, and by how many records are compatible with them.
 
-    The two differ only where keys are missing under the policy ``wildcard``: three records of a class of their own,
-    each of which misses the sex, may have fifty compatible records. They are counted apart, since the classes of
-    neither have the records of the other.
-
-    Each of the ranges of sizes, such as ``"1,2,3-4,5+"``, is counted on its own: they may overlap or leave gaps.
+    The two differ only where keys are missing under the policy ``wildcard``: a class of three records without a sex may
+    have fifty compatible records. The ranges of sizes, such as ``"1,2,3-4,5+"``, may overlap or leave gaps.
 
     Returns
     -------
     DataFrame
-        One row a range: ``size_from``, ``size_to`` (missing where open), ``label``; ``classes``, ``records`` and
-        ``share`` (0-1): classes of so many records with exactly the same key values, a missing one being a value of its
-        own, and the records in them; ``compatible`` and ``compatible_share``: the records with f_k in the range.
+        One row a range: ``size_from``, ``size_to`` (missing where open), ``label``; ``classes`` of that many records
+        with the same key values (missing is a value), and the ``records`` in them and their ``share`` (0-1);
+        ``compatible`` and ``compatible_share``: the records with f_k in the range.
 
     Examples
     --------
@@ -132,22 +128,20 @@ def size_ranges(table: ClassTable, *, ranges: str | Iterable[KRange] = SIZE_RANG
     1    2+        1        2
     """
     rows = []
-    for each in as_ranges(ranges):
-        own, compatible = (
-            (sizes >= each.k_from) & (each.k_to is None or sizes <= each.k_to) for sizes in (table.records, table.f_k)
-        )
-        records, alike = int(table.records[own].sum()), int(table.records[compatible].sum())
-        bounds = (each.k_from, each.k_to, each.label)
-        rows.append((*bounds, int(own.sum()), records, records / table.n, alike, alike / table.n))
+    for k in as_ranges(ranges):
+        own, alike = ((sizes >= k.k_from) & (k.k_to is None or sizes <= k.k_to) for sizes in (table.records, table.f_k))
+        records, compatible = int(table.records[own].sum()), int(table.records[alike].sum())
+        shares = records / table.n, compatible / table.n
+        rows.append((k.k_from, k.k_to, k.label, int(own.sum()), records, shares[0], compatible, shares[1]))
     names = ["size_from", "size_to", "label", "classes", "records", "share", "compatible", "compatible_share"]
     return pd.DataFrame(rows, columns=names).astype({"size_to": "Int64"})
 
 
 def by_meaning(sizes: pd.DataFrame, *, own: str = "own class", compatible: str = "compatible") -> pd.DataFrame:
-    """`size_ranges` with a version for each meaning of a missing key, of the versions for which they differ.
+    """`size_ranges` as one version for each meaning of a missing key, where these differ.
 
-    The sizes may be of several versions (column ``version``), one below the other; `own` and `compatible` are what the
-    two meanings are called, after the name of their version. Columns: ``label``, ``records``, ``share``, ``version``.
+    The sizes may be of several versions of a file (column ``version``), one below the other; `own` and `compatible`
+    name the two meanings. Columns: ``label``, ``records``, ``share``, ``version``.
 
     Examples
     --------
@@ -164,16 +158,14 @@ def by_meaning(sizes: pd.DataFrame, *, own: str = "own class", compatible: str =
         kinds = {version: part[names]}
         if "compatible" in part and (part["compatible"] != part["records"]).any():
             shown = part[["label", "compatible", "compatible_share"]].set_axis(names, axis=1)
-            texts = [f"{version!s}: {each}" if version else each for each in (own, compatible)]
-            kinds = dict(zip(texts, (part[names], shown), strict=True))
-        parts += [each.assign(version=name) for name, each in kinds.items()]
+            prefix = f"{version!s}: " if version else ""
+            kinds = {prefix + own: part[names], prefix + compatible: shown}
+        parts += [rows.assign(version=name) for name, rows in kinds.items()]
     return pd.concat(parts, ignore_index=True)
 
 
-#: There are 2^keys - 1 subsets.
-MOST_KEYS = 12
-#: Columns of a grid.
-MOST_K = 1_000
+#: Keys of a grid, of which there are 2^keys - 1 subsets, and its columns.
+MOST_KEYS, MOST_K = 12, 1_000
 
 
 def key_grid(frame: pd.DataFrame, spec: KeySpec, *, k_max: int = 20) -> pd.DataFrame:
@@ -198,7 +190,7 @@ def key_grid(frame: pd.DataFrame, spec: KeySpec, *, k_max: int = 20) -> pd.DataF
     check_whole(k_max, "k_max", 1, MOST_K)
     table = class_table(frame, spec)
     rows = []
-    for subset in (each for size in range(1, len(names) + 1) for each in combinations(range(len(names)), size)):
+    for subset in chain.from_iterable(combinations(range(len(names)), size) for size in range(1, len(names) + 1)):
         group, some = distinct_rows(table.codes[:, subset])
         codes = table.codes[some][:, subset]
         records = np.bincount(group, weights=table.records).astype(np.int64)

@@ -1,9 +1,8 @@
-"""Sums of numbers by group, exact: the same whatever the order of the rows, the file they stand in, and the engine.
+"""Exact sums of numbers by group: the same whatever the order of the rows, the parts of the file, and the engine.
 
 A float is a whole number times a power of two. So each number is cut into pieces, whole numbers so short that those of
-all rows add up to less than 2^53: their sums are exact in floating point, and in whole numbers of an engine. What a
-group's pieces add up to is then rounded once. The rest that rounding leaves is kept beside the sum, so that sums of
-parts of a file add up to that of the whole.
+all rows add up to less than 2^53: their sums are exact in floating point, and in an engine's whole numbers. The sum of
+a group's pieces is rounded once. The rest is kept beside it, so that sums of parts of a file add up to the whole sum.
 """
 
 from __future__ import annotations
@@ -63,16 +62,13 @@ class Pieces:
 
     def added(self, sums: Sequence[np.ndarray]) -> Sums:
         """The exact sums of groups, of the sums of their pieces (whole numbers below 2^53)."""
-        found = Sums(np.empty(len(sums[0])), np.empty(len(sums[0])))
+        total = Sums(np.empty(len(sums[0])), np.empty(len(sums[0])))
+        units = [self.power - place * self.bits for place in range(len(sums))]
         for start in range(0, len(sums[0]), _ROWS):
             some = slice(start, start + _ROWS)
-            units = (self.power - place * self.bits for place in range(len(sums)))
-            parts = [
-                np.ldexp(np.asarray(each[some], dtype=float), unit) for each, unit in zip(sums, units, strict=True)
-            ]
-            part = _rounded(parts)
-            found.rounded[some], found.rest[some] = part.rounded, part.rest
-        return found
+            parts = [np.ldexp(np.asarray(sum_[some], dtype=float), unit) for sum_, unit in zip(sums, units)]
+            total.rounded[some], total.rest[some] = _rounded(parts)
+        return total
 
 
 def exact_sums(group: np.ndarray, numbers: np.ndarray, groups: int) -> Sums:
@@ -83,11 +79,8 @@ def exact_sums(group: np.ndarray, numbers: np.ndarray, groups: int) -> Sums:
 def _summed(group: np.ndarray, columns: list[np.ndarray], groups: int) -> Sums:
     """Sums of several numbers a row, some rows at a time: pieces add up exactly in any order."""
     step = max(_ROWS, groups)
-    parts = [
-        (group[start : start + step], numbers[start : start + step])
-        for numbers in columns
-        for start in range(0, len(numbers), step)
-    ]
+    slices = [slice(start, start + step) for start in range(0, len(group), step)]
+    parts = [(group[some], numbers[some]) for numbers in columns for some in slices]
     sizes = [(size.min(), size.max()) for _, some in parts if len(size := np.abs(some[some != 0]))]
     if not sizes:
         return Sums(np.zeros(groups), np.zeros(groups))
@@ -113,8 +106,8 @@ def sums_by_group(group: np.ndarray, numbers: np.ndarray | Sums, groups: int) ->
     return _summed(group, [numbers.rounded, numbers.rest], groups)
 
 
-def _rounded(parts: list[np.ndarray]) -> Sums:
-    """The sums of a few floats each, rounded once: by two-sums, and where these do not decide by fsum."""
+def _rounded(parts: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """The sums of a few floats each, rounded once, and their rests: by two-sums, or fsum where these do not decide."""
     total, rest = parts[0], np.zeros(len(parts[0]))
     undecided = np.zeros(len(total), dtype=bool)
     for part in parts[1:]:
@@ -126,11 +119,11 @@ def _rounded(parts: list[np.ndarray]) -> Sums:
         own = [float(part[i]) for part in parts]
         total[i] = math.fsum(own)
         rest[i] = math.fsum([*own, -total[i]])
-    return Sums(total, rest)
+    return total, rest
 
 
 def _powers(power: int) -> list[float]:
-    """Floats whose product, one after the other, is a power of two that may itself be none."""
+    """Floats whose product, in this order, is a power of two that may itself be too large or small for a float."""
     steps = []
     while abs(power) > _FAR:
         steps.append(_FAR if power > 0 else -_FAR)

@@ -1,11 +1,10 @@
-"""The class table: the classes of a file, the class of each record, and what may be counted in them."""
+"""The class table: the classes of a file, the class of each record, and counts of values in classes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -27,8 +26,8 @@ class ValueCounts:
 
     Attributes
     ----------
-    values : the distinct values in canonical order, m of them. A missing value is the last under the policy
-        ``category`` and left out under ``wildcard``: it might be any value, and so adds no diversity
+    values : the m distinct values in canonical order. A missing value is the last under the policy ``category`` and
+        left out under ``wildcard``
     class_, value, count : the counts that are not zero, sorted by class and then by value (a position in `values`).
         Under ``wildcard`` those of all records compatible with the class's pattern
     overall : the counts in the whole file, every record once, shape (m,)
@@ -78,7 +77,7 @@ class ValueCounts:
         return np.maximum.reduceat(numbers, self.start) if len(self.start) else np.zeros(0, dtype=numbers.dtype)
 
     def by_class(self, measured: np.ndarray) -> np.ndarray:
-        """One number for every class of the file, given those of the rows: missing where no value is known."""
+        """One number for every class of the file, from those of the rows: missing where no value is known."""
         full = np.full(self.n_classes, np.nan)
         full[self.class_[self.start]] = measured
         return full
@@ -110,9 +109,9 @@ class ClassTable:
     spec, index : the roles of the variables, and the index of the frame
     records : records that have exactly these key values, shape (n_classes,). Sums over records weigh classes by it
     f_k : sample frequency: records compatible with the class. It differs from `records` only under ``wildcard``
-    F_k : population frequency: the sum of the weights of those records (of ones without a weight variable)
-    class_of_row : row of each row's class, 0 to n_classes - 1. A row is a record, or several that have the same values
-    records_of_row : how many they are; None where each row is one record
+    F_k : population frequency: the sum of the weights of those records (each 1 without a weight variable)
+    class_of_row : class of each row, 0 to n_classes - 1. A row is a record, or several records with the same values
+    records_of_row : records of each row; None where each row is one record
     own_weights : sum of the weights of the records that have exactly these key values; None without a weight variable
     """
 
@@ -152,7 +151,12 @@ class ClassTable:
     @cached_property
     def codes(self) -> np.ndarray:
         """Key values of each class, shape (n_classes, keys): positions in `labels`, or -1 where missing. Sorted."""
-        return _codes_of_classes(self._keys, self.class_of_row, self.n_classes)
+        some = np.empty(self.n_classes, dtype=np.int64)  # any one row of each class
+        some[self.class_of_row] = np.arange(len(self.class_of_row))
+        codes = np.empty((self.n_classes, len(self._keys)), dtype=np.int32)
+        for j, key in enumerate(self._keys):
+            codes[:, j] = key.codes[some]
+        return codes
 
     @cached_property
     def policy_codes(self) -> np.ndarray:
@@ -192,7 +196,7 @@ class ClassTable:
         """For each k, a whole number from 1 on, the number of records with f_k below it."""
         if not isinstance(k, Iterable):
             raise OptionError(f"k must be several whole numbers, such as [2, 3, 5], not {k!r}")
-        return {int(each): int(self.records.sum(where=self.f_k < each)) for each in map(check_k, k)}
+        return {int(level): int(self.records.sum(where=self.f_k < level)) for level in map(check_k, k)}
 
     @property
     def weight_of_record(self) -> np.ndarray | None:
@@ -240,7 +244,7 @@ class ClassTable:
         column = self.column(variable)
         values = coded(column)
         absent = values.codes < 0
-        if absent.any() and self.spec.missing == "error":
+        if self.spec.missing == "error":
             self._refuse(absent, column.name, "a missing value", MISSING_REMEDY)
         if absent.any() and self.spec.missing == "category":
             values = Coded(np.where(absent, len(values.values), values.codes), values.values.append(pd.Index([None])))
@@ -259,7 +263,7 @@ class ClassTable:
         self, class_: np.ndarray, value: np.ndarray, count: np.ndarray, m: int
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Class, value and count of the records compatible with each class."""
-        # A class that is compatible with no other keeps its own counts, and adds to no other's.
+        # A class that is compatible with no other keeps its own counts.
         joint = np.flatnonzero(self.f_k != self.records)
         row = np.full(self.n_classes, -1)
         row[joint] = np.arange(len(joint))
@@ -274,11 +278,9 @@ class ClassTable:
 def class_table(frame: pd.DataFrame, spec: KeySpec | Iterable[str] | str) -> ClassTable:
     """Group the records of a file by their key values.
 
-    The frame has one row a record; neither its index nor the order of its rows or columns matters. The spec says the
-    roles of its variables, or is the names of the key variables.
-
-    Under the policy ``wildcard`` a record that misses a key is compatible with every record that agrees on the keys
-    both know (INE Chile 2023, Tabla 7.2). Compatibility is not transitive, so f_k belongs to patterns, not to classes.
+    The frame has one row a record; the spec has the roles of its variables, or is the names of the key variables. Under
+    the policy ``wildcard`` a record that misses a key is compatible with every record that agrees on the keys both know
+    (INE Chile 2023, Tabla 7.2). Compatibility is not transitive, so f_k belongs to patterns, not to classes.
 
     Examples
     --------
@@ -295,19 +297,14 @@ def class_table(frame: pd.DataFrame, spec: KeySpec | Iterable[str] | str) -> Cla
 def table_of_counts(
     frame: pd.DataFrame, spec: KeySpec | Iterable[str] | str, *, records: np.ndarray, weights: Sums | None = None
 ) -> ClassTable:
-    """The class table of a file of which only counts are known, by whatever engine they were made.
+    """The class table of a file of which only counts are known: that of `class_table`, but for single records.
 
     Parameters
     ----------
-    frame : one row a combination of values, or several rows for one, as those of parts of a file that were put together
+    frame : one row a combination of values; parts of a file may repeat a combination
     spec : the roles of its variables; the weight need be no column
     records : how many records have these values, from 1 on, shape (rows,)
     weights : the sum of their weights; by default every record weighs 1
-
-    Returns
-    -------
-    ClassTable
-        That of `class_table` of the records, to the last digit; only what is of each record is not to be had from it.
 
     Examples
     --------
@@ -352,35 +349,20 @@ def _table(
     return table
 
 
-def _codes_of_classes(columns: Sequence[Coded], class_of_row: np.ndarray, classes: int) -> np.ndarray:
-    """The key values of each class, from any one of its rows."""
-    some = np.empty(classes, dtype=np.int64)
-    some[class_of_row] = np.arange(len(class_of_row))
-    codes = np.empty((classes, len(columns)), dtype=np.int32)
-    for j, column in enumerate(columns):
-        codes[:, j] = column.codes[some]
-    return codes
-
-
 def _checked_weights(frame: pd.DataFrame, spec: KeySpec) -> np.ndarray | None:
     if spec.weight is None:
         return None
     column = frame[spec.weight]
-    number = (
-        column.map(_number_or_missing).to_numpy(dtype=bool)
-        if column.dtype == object
-        else np.array([holds_numbers(column)])
-    )
+    number = np.full(len(column), holds_numbers(column))
+    if column.dtype == object:
+        number = column.map(is_number).to_numpy(dtype=bool) | column.isna().to_numpy()
     if not number.any() and pd.api.types.is_string_dtype(column.dropna()):
         _refuse_texts(column)
-    _refuse(~np.broadcast_to(number, len(column)), frame.index, spec.weight, "a weight that is no number", _MEND)
+    _refuse(~number, frame.index, spec.weight, "a weight that is no number", _MEND)
     weights = column.to_numpy(dtype=float, na_value=np.nan)
-    for fault, rows in {
-        "a missing weight": np.isnan(weights),
-        "an infinite weight": np.isinf(weights),
-        "a weight that is not above 0": weights <= 0,
-    }.items():
-        _refuse(rows, frame.index, spec.weight, fault, _MEND)
+    _refuse(np.isnan(weights), frame.index, spec.weight, "a missing weight", _MEND)
+    _refuse(np.isinf(weights), frame.index, spec.weight, "an infinite weight", _MEND)
+    _refuse(weights <= 0, frame.index, spec.weight, "a weight that is not above 0", _MEND)
     with np.errstate(over="ignore"):
         most = weights.sum() * len(weights)
     if np.isinf(most):  # the sum over records of F_k would be infinite too
@@ -390,7 +372,7 @@ def _checked_weights(frame: pd.DataFrame, spec: KeySpec) -> np.ndarray | None:
 
 
 def _refuse_texts(column: pd.Series) -> None:
-    """Say which cells keep a column of weights from being numbers; one that is no number makes all of them text."""
+    """Raise a `DataError` that names the texts in a column of weights that are not numbers."""
     texts = column.astype("str").str.strip()
     bad = column.notna().to_numpy() & ~np.isfinite(pd.to_numeric(texts, errors="coerce").to_numpy(dtype=float))
     fault, remedy = "a weight that is no number", _MEND
@@ -401,10 +383,6 @@ def _refuse_texts(column: pd.Series) -> None:
         f"column {shortened(str(column.name))} is text, though every weight in it is a number; write each "
         "number in one way only, without leading zeros, a plus or signs between thousands, or convert the column"
     )
-
-
-def _number_or_missing(value: Any) -> bool:
-    return is_number(value) or (pd.api.types.is_scalar(value) and bool(pd.isna(value)))
 
 
 def _refuse(rows: np.ndarray, index: pd.Index, column: object, fault: str, remedy: str) -> None:

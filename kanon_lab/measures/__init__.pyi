@@ -1,7 +1,5 @@
-from .file_measures import FileRisk as FileRisk
 from .file_measures import Measures as Measures
 from .file_measures import attacker_risks as attacker_risks
-from .file_measures import file_risk as file_risk
 from .file_measures import measure as measure
 from .information_loss import QuantityLoss as QuantityLoss
 from .information_loss import average_class_size as average_class_size
@@ -27,7 +25,9 @@ from .quantities import outliers as outliers
 from .quantities import robust_disclosure as robust_disclosure
 from .quantities import upper_tail as upper_tail
 from .risk import ESTIMATORS as ESTIMATORS
+from .risk import FileRisk as FileRisk
 from .risk import RecordsAbove as RecordsAbove
+from .risk import file_risk as file_risk
 from .risk import household_risk as household_risk
 from .risk import household_risks as household_risks
 from .risk import household_size as household_size

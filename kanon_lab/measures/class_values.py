@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -55,7 +55,7 @@ def recursive_l(counts: ValueCounts, *, c: float) -> np.ndarray:
 
 
 def largest_share(counts: ValueCounts, *, position: int | None = None) -> np.ndarray:
-    """Largest share of any value, or of the one at a position: the alpha of (alpha, k)-anonymity (Wong et al. 2006)."""
+    """Largest share of any value, or of that at a position: the alpha of (alpha, k)-anonymity (Wong et al. 2006)."""
     p = counts.p if position is None else np.where(counts.value == position, counts.p, 0.0)
     return counts.by_class(counts.largest(p))
 
@@ -73,7 +73,7 @@ def delta_disclosure(counts: ValueCounts) -> np.ndarray:
 
 def beta_likeness(counts: ValueCounts) -> np.ndarray:
     """Largest relative gain (p - q)/q of any value: the smallest beta of basic beta-likeness (Cao and Karras 2012)."""
-    return counts.by_class(counts.largest(_gains(counts)))
+    return counts.by_class(counts.largest(np.maximum(counts.p / counts.q - 1, 0)))
 
 
 def enhanced_beta_likeness(counts: ValueCounts) -> np.ndarray:
@@ -81,13 +81,8 @@ def enhanced_beta_likeness(counts: ValueCounts) -> np.ndarray:
 
     Infinite where a gain exceeds -ln q, which no beta mends.
     """
-    gains = _gains(counts)
+    gains = np.maximum(counts.p / counts.q - 1, 0)
     return counts.by_class(counts.largest(np.where(gains > -np.log(counts.q), np.inf, gains)))
-
-
-def _gains(counts: ValueCounts) -> np.ndarray:
-    """How much more frequent each count's value is in its class than in the file, relative to that; 0 at least."""
-    return np.maximum(counts.p / counts.q - 1, 0)
 
 
 class Hierarchy(Protocol):
@@ -118,9 +113,9 @@ def equal_distance(counts: ValueCounts) -> np.ndarray:
 def ordered_distance(counts: ValueCounts) -> np.ndarray:
     """Sum of absolute cumulative differences of shares, by one less than the number of values, 0-1.
 
-    Only values that occur in the file have a rank. Between two values of a class its cumulative share P stands still
-    while that of the file, Q, grows: the sum of |P - Q| from one to the other splits where Q passes P, and either part
-    comes from sums of Q made once. So the time does not grow with classes times values.
+    Only values that occur in the file have a rank. Between two values of a class its cumulative share P is constant
+    while that of the file, Q, grows: the sum of |P - Q| splits where Q passes P, and both parts come from cumulative
+    sums of Q. So the time does not grow with classes times values.
     """
     occurs = counts.overall > 0
     m = np.count_nonzero(occurs)
@@ -146,9 +141,8 @@ def hierarchical_distance(counts: ValueCounts, hierarchy: Hierarchy) -> np.ndarr
     """Earth mover's distance where two values are as far apart as the lowest level that joins them, by the height, 0-1.
 
     The hierarchy is nested, with one value at its top; a missing value that counts as a value joins the others there.
-    Every value lies at the same depth, so an edge between two levels is 1/(2 height) long, and the distance is the
-    mean, over the levels below the top, of the equal distances after recoding to that level: the sum of costs of the
-    paper in another order.
+    Every value lies at the same depth, so the distance is the mean, over the levels below the top, of the equal
+    distances after recoding to that level: the sum of costs of the paper in another order.
     """
     if not hierarchy.nested:
         raise OptionError("the hierarchical distance needs a hierarchy whose levels nest; this one is declared not to")
@@ -159,24 +153,15 @@ def hierarchical_distance(counts: ValueCounts, hierarchy: Hierarchy) -> np.ndarr
         )
     if hierarchy.height == 0:
         return equal_distance(counts)
-    total: Any = sum(equal_distance(_at_level(counts, levels[level])) for level in range(hierarchy.height))
+    total: Any = 0
+    for level in range(hierarchy.height):
+        nodes, names = pd.factorize(levels[level].to_numpy())
+        nodes = np.append(nodes, np.full(len(counts.values) - len(nodes), len(names)))  # a missing value stays its own
+        m = int(nodes.max()) + 1
+        class_, value, count = counted(counts.class_, nodes[counts.value], counts.n_classes, m, counts.count)
+        overall = np.bincount(nodes, weights=counts.overall).astype(np.int64)
+        total += equal_distance(ValueCounts(pd.RangeIndex(m), class_, value, count, overall, counts.n_classes))
     return total / hierarchy.height
-
-
-def _at_level(counts: ValueCounts, recoded: pd.Series) -> ValueCounts:
-    """Counts of the values that the hierarchy gives at one level; a missing one stays a value of its own."""
-    nodes, names = pd.factorize(recoded.to_numpy())
-    nodes = np.append(nodes, np.full(len(counts.values) - len(nodes), len(names)))
-    m = int(nodes.max()) + 1
-    class_, value, count = counted(counts.class_, nodes[counts.value], counts.n_classes, m, counts.count)
-    return replace(
-        counts,
-        values=pd.RangeIndex(m),
-        class_=class_,
-        value=value,
-        count=count,
-        overall=np.bincount(nodes, weights=counts.overall).astype(np.int64),
-    )
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
-"""Measures of a whole file: its risk, for several attackers too, and all of anonymity, risk and diversity at once."""
+"""Measures of a whole file: its risk for several attackers, and all of anonymity, risk and diversity at once."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -15,82 +15,16 @@ from kanon_lab.classes import ClassTable, class_table
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.measures.registry import above, measures
 from kanon_lab.measures.risk import (
+    FileRisk,
+    file_risk,
     individual_risk,
     records_above,
     refuse_light_classes,
-    risks_of_homes,
     with_household_size,
 )
 from kanon_lab.measures.sensitive_values import Bands, Diversity, diversity
 from kanon_lab.roles import KeySpec, as_spec
 from kanon_lab.terms import Note
-
-
-@dataclass(frozen=True)
-class FileRisk:
-    """Risk of re-identification in a file; what is of households is None without them.
-
-    Attributes
-    ----------
-    estimator : behind every individual risk (`kanon_lab.measures.ESTIMATORS`)
-    of_class : individual risk of the records of each class, in (0, 1], shape (n_classes,)
-    global_risk, expected_reidentifications : its mean (0-1) and its sum over records
-    household_risk : mean over records of the risk of their household, 0-1
-    expected_household_reidentifications : households with some member who is re-identified: sum over households, each
-        once, of their risk
-    expected_persons_in_reidentified_households : the persons in those: sum over records of the risk of their household
-    sum_population_frequency : sum over records of F_k
-    """
-
-    estimator: str
-    of_class: np.ndarray = field(repr=False)
-    global_risk: float
-    expected_reidentifications: float
-    household_risk: float | None
-    expected_household_reidentifications: float | None
-    expected_persons_in_reidentified_households: float | None
-    sum_population_frequency: float
-    _table: ClassTable = field(repr=False)
-
-    @cached_property
-    def risk(self) -> np.ndarray:
-        """Individual risk of each record, in the order of the frame, shape (n,)."""
-        return self.of_class[self._table.class_of_record]
-
-
-def file_risk(table: ClassTable, *, estimator: str = "benedetti-franconi") -> FileRisk:
-    """Individual, global and household risk of a file.
-
-    The measures are made for a sample with weights. Without a weight in the spec every record weighs 1, so that the
-    risks are 1/f_k: those of a whole population. Where F_k was counted in a known population, take the estimator
-    ``inverse``.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"age": [30, 30, 41], "weight": [10.0, 15.0, 40.0]})
-    >>> found = kanon_lab.measures.file_risk(kanon_lab.class_table(frame, kanon_lab.KeySpec("age", weight="weight")))
-    >>> found.risk.round(4).tolist(), round(found.expected_reidentifications, 4)
-    ([0.0679, 0.0679, 0.0946], 0.2303)
-    """
-    refuse_light_classes(table, table.f_k, table.F_k)
-    of_class = individual_risk(table.f_k, table.F_k, estimator=estimator)
-    expected = float((of_class * table.records).sum())
-    of_households = of_persons = None
-    if (members := table.members) is not None:
-        home, class_, records = members
-        homes = risks_of_homes(home, of_class[class_], records)
-        of_households, of_persons = float(homes["risk"].sum()), float((homes["risk"] * homes["members"]).sum())
-    return FileRisk(
-        estimator,
-        of_class,
-        expected / table.n,
-        expected,
-        None if of_persons is None else of_persons / table.n,
-        of_households,
-        of_persons,
-        float((table.records * table.F_k).sum()),
-        table,
-    )
 
 
 @dataclass(frozen=True)
@@ -125,25 +59,20 @@ def attacker_risks(table: ClassTable, *, threshold: float = 0.2, estimator: str 
     ----------
     table : F_k from weights, or from a known population
     threshold : records with a risk strictly above it are counted, 0-1
-    estimator : of the expected 1/F_k, one of `ESTIMATORS`; ``inverse`` takes F_k as known, the others for negative
-        binomial with a mean that the weights give, so that the expected 1/F_k is larger; where F_k is distributed
-        otherwise it may be smaller
+    estimator : of the expected 1/F_k, one of `ESTIMATORS`; ``inverse`` takes F_k as known
 
     Returns
     -------
     DataFrame
         Rows ``prosecutor``, ``journalist`` and ``marketer``; columns ``meaning``, ``highest`` and ``mean`` (risk, over
-        records, 0-1), ``records_above`` and ``share_above`` (0-1). The marketer has a mean only, since no single target
-        matters to that attacker; the rest is missing.
+        records, 0-1), ``records_above`` and ``share_above`` (0-1). The marketer has no single target, so only a mean.
 
     Notes
     -----
-    The marketer guesses, for each record of the file, one of the F_k persons of the population who share its key. Of
-    the links of a class f_k/F_k are right on average, and of all links the sum of these over the classes, divided by n:
-    the mean of 1/F_k over records (Dankar and El Emam 2010). The journalist's mean is the same number, read as the risk
-    of a record taken at random. It is ours: El Emam and Dankar (2008) measure prosecutor and journalist by the highest
-    risk, and averages under that name elsewhere are defined otherwise. Without weights F_k = f_k, and all three means
-    are the same.
+    The marketer links each record of the file to one of the F_k persons of the population who share its key. The
+    expected share of right links is the mean of 1/F_k over records (Dankar and El Emam 2010). The journalist's mean is
+    the same number, read as the risk of a record taken at random; El Emam and Dankar (2008) measure prosecutor and
+    journalist by the highest risk only. Without weights F_k = f_k, and all three means are the same.
 
     Examples
     --------
@@ -160,13 +89,12 @@ def attacker_risks(table: ClassTable, *, threshold: float = 0.2, estimator: str 
     }
     rows: dict[str, tuple[Any, ...]] = {}
     for attacker, of_class in risks.items():
-        above = records_above(of_class, threshold=threshold, records=table.records)
+        risky = records_above(of_class, threshold=threshold, records=table.records)
         mean = float((of_class * table.records).sum()) / table.n
-        rows[attacker] = (_ATTACKERS[attacker], of_class.max(), mean, above.records, above.share)
+        rows[attacker] = (_ATTACKERS[attacker], of_class.max(), mean, risky.records, risky.share)
     rows["marketer"] = (_ATTACKERS["marketer"], np.nan, rows["journalist"][2], pd.NA, np.nan)
-    columns = ["meaning", "highest", "mean", "records_above", "share_above"]
-    found = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
-    return found.astype({"highest": float, "mean": float, "records_above": "Int64", "share_above": float})
+    types = {"meaning": object, "highest": float, "mean": float, "records_above": "Int64", "share_above": float}
+    return pd.DataFrame.from_dict(rows, orient="index", columns=[*types]).astype(types)
 
 
 UNWEIGHTED = Note("unweighted")
@@ -214,7 +142,11 @@ class Measures:
         Keys of ``violations`` and ``records_above`` are text. ``own_class`` takes a missing key for a value of its own;
         it is None unless keys are missing under ``wildcard``. An infinite measure of diversity is None.
         """
-        spec = self.table.spec
+        spec, sizes, own_class = self.table.spec, self.table.records, None
+        if (sizes != self.table.f_k).any():
+            below = {str(k): int(sizes[sizes < k].sum()) for k in self.violations}
+            uniques = int(sizes[sizes == 1].sum())
+            own_class = {"k_achieved": int(sizes.min()), "sample_uniques": uniques, "violations": below}
         return {
             "n": self.table.n,
             "keys": list(spec.key_variables),
@@ -224,19 +156,17 @@ class Measures:
             "estimator": self.risk.estimator,
             **self.values,
             "violations": {str(k): records for k, records in self.violations.items()},
-            "own_class": self._own_class(),
+            "own_class": own_class,
             "records_above": {str(threshold): records for threshold, records in self.records_above.items()},
             "with_household_size": self.with_household_size,
-            "diversity": {name: _diversity_of_file(each) for name, each in self.diversity.items()},
+            "diversity": {
+                name: {measure: value if value is not None and np.isfinite(value) else None for measure, value in file}
+                | {"recursive_c": variable.recursive_c, "distance": variable.distance}
+                for name, variable in self.diversity.items()
+                for file in [variable.file.items()]
+            },
             "notes": list(self.notes),
         }
-
-    def _own_class(self) -> dict | None:
-        sizes = self.table.records
-        if (sizes == self.table.f_k).all():
-            return None
-        below = {str(k): int(sizes[sizes < k].sum()) for k in self.violations}
-        return {"k_achieved": int(sizes.min()), "sample_uniques": int(sizes[sizes == 1].sum()), "violations": below}
 
 
 def measure(
@@ -254,8 +184,7 @@ def measure(
 
     Parameters
     ----------
-    data : a frame with one row a record, of which neither the index nor the order of rows or columns matters; or its
-        class table, such as one made of counts
+    data : a frame with one row a record, or its class table, such as one made of counts
     spec : the roles of the variables of the frame, or the names of the key variables; a class table has its own
     k : thresholds, from 1 on, for which to count the records with f_k below
     thresholds : risks, 0-1, for which to count the records with a risk above
@@ -273,11 +202,16 @@ def measure(
     Examples
     --------
     >>> frame = pd.DataFrame({"sex": list("ffmm"), "age": [30, 30, 41, 52], "weight": [9.0, 11.0, 20.0, 40.0]})
-    >>> found = kanon_lab.measure(frame, kanon_lab.KeySpec(["sex", "age"], weight="weight"))
-    >>> found.k_achieved, found.violations, round(found.risk.global_risk, 4)
+    >>> measures = kanon_lab.measure(frame, kanon_lab.KeySpec(["sex", "age"], weight="weight"))
+    >>> measures.k_achieved, measures.violations, round(measures.risk.global_risk, 4)
     (1, {2: 2, 3: 4, 5: 4}, 0.1044)
     """
-    _check_options(k, thresholds, recursive_c, distance)
+    if not isinstance(k, Iterable):
+        raise OptionError(f"k must be several whole numbers, such as (2, 3, 5), not {k!r}")
+    if isinstance(thresholds, str) or not isinstance(thresholds, Iterable):
+        raise OptionError(f"thresholds must be several numbers from 0 to 1, such as (0.05, 0.2), not {thresholds!r}")
+    check_choice(distance, "distance", ("equal", "ordered"))
+    check_positive(recursive_c, "recursive_c", _MOST_C)
     spec, bands = as_spec(spec or ()) if isinstance(data, pd.DataFrame) else data.spec, bands or {}
     if strange := [name for name in bands if name not in spec.sensitive_variables]:
         raise OptionError(f"bands are given for {shortened(str(strange[0]))}, which is no sensitive variable")
@@ -285,59 +219,39 @@ def measure(
     violations = table.violations(k)
     classes = ClassRisks(table, estimator)
     levels = {float(level): above(classes, level) for level in thresholds}
-    counted = classes.with_household_size
     values = {row.name: row.of(classes) for row in measures(shown="file", taken_from="classes") if row.is_plain}
     by_variable = {
         name: diversity(table, name, recursive_c=recursive_c, distance=distance, bands=bands.get(name))
         for name in spec.sensitive_variables
     }
     notes: list[str] = [UNWEIGHTED] if table.spec.weight is None else []
-    notes += _size_notes(table, counted)
-    for each in by_variable.values():
-        notes += _notes_on_diversity(each, table, bands)
-    return Measures(table, violations, classes.risk, levels, counted, values, by_variable, tuple(notes))
-
-
-def _check_options(k: object, thresholds: object, recursive_c: object, distance: object) -> None:
-    """Raise an `OptionError` where an option is of another type, or is not checked where it is used."""
-    if not isinstance(k, Iterable):
-        raise OptionError(f"k must be several whole numbers, such as (2, 3, 5), not {k!r}")
-    if isinstance(thresholds, str) or not isinstance(thresholds, Iterable):
-        raise OptionError(f"thresholds must be several numbers from 0 to 1, such as (0.05, 0.2), not {thresholds!r}")
-    check_choice(distance, "distance", ("equal", "ordered"))
-    check_positive(recursive_c, "recursive_c", _MOST_C)
-
-
-def _size_notes(table: ClassTable, counted: dict[str, int] | None) -> Iterator[str]:
-    """What the members of households, counted, add to the keys."""
+    counted = classes.with_household_size
     if counted is not None and counted["classes"] > table.n_classes:
-        yield (
+        notes.append(
             f"{shortened(str(table.spec.household))}: whoever has it can count the members, even where a variable of "
             "household size is removed; with that count as a further key, k achieved: "
             f"{counted['k_achieved']:,}, sample uniques: {counted['sample_uniques']:,} "
             f"(without it {table.k_achieved:,} and {table.sample_uniques:,})"
         )
+    for measured in by_variable.values():
+        notes += _notes_on_diversity(measured, table, bands.get(measured.variable))
+    return Measures(table, violations, classes.risk, levels, counted, values, by_variable, tuple(notes))
 
 
-def _notes_on_diversity(each: Diversity, table: ClassTable, bands: Mapping[str, Bands]) -> Iterator[str]:
-    name = shortened(each.variable)
-    absent = table.records_at(table.column(each.variable).isna().to_numpy())
-    if absent and each.missing == "wildcard":
+def _notes_on_diversity(measured: Diversity, table: ClassTable, bands: Bands | None) -> Iterator[str]:
+    """What a reader of the diversity of a variable should know, in a sentence each."""
+    name, column = shortened(measured.variable), table.column(measured.variable)
+    absent = table.records_at(column.isna().to_numpy())
+    if absent and measured.missing == "wildcard":
         yield f"{name}: missing in {absent:,} of the records, which may have any value and so add no diversity"
-    for measured, reason in _INFINITE.items():
-        if each.file[measured] == np.inf:
-            yield f"{name}: {measured.replace('_', '-')} is infinite, since {reason}"
-    if each.variable in bands:
-        yield f"{name}: measured in bands, {'; '.join(bands[each.variable].labels)}"
-    if each.distance != "ordered":
-        return
-    own_order = each.variable in bands or getattr(table.column(each.variable).dtype, "ordered", False)
-    if not own_order and any(isinstance(value, str) for value in each.values):
-        yield f"{name}: its texts are in alphabetical order for the ordered distance, whatever they mean"
-    if each.values.hasnans:
-        yield f"{name}: a missing value is the last in order for the ordered distance"
-
-
-def _diversity_of_file(each: Diversity) -> dict:
-    file = {name: None if value is None or not np.isfinite(value) else value for name, value in each.file.items()}
-    return {**file, "recursive_c": each.recursive_c, "distance": each.distance}
+    for measure_name, reason in _INFINITE.items():
+        if measured.file[measure_name] == np.inf:
+            yield f"{name}: {measure_name.replace('_', '-')} is infinite, since {reason}"
+    if bands is not None:
+        yield f"{name}: measured in bands, {'; '.join(bands.labels)}"
+    if measured.distance == "ordered":
+        has_own_order = bands is not None or getattr(column.dtype, "ordered", False)
+        if not has_own_order and any(isinstance(value, str) for value in measured.values):
+            yield f"{name}: its texts are in alphabetical order for the ordered distance, whatever they mean"
+        if measured.values.hasnans:
+            yield f"{name}: a missing value is the last in order for the ordered distance"

@@ -36,11 +36,10 @@ from kanon_lab.roles import check_k, column_names
 def discernibility(table: ClassTable, *, suppressed: int = 0) -> int:
     """Pairs of records that the keys do not tell apart, each record with itself among them.
 
-    The sum over the released records of f_k, plus `suppressed` (records that were removed whole, each of which may be
-    any record) times all records, removed ones among them. From their number, where every record is unique, to its
-    square, where all are alike (Bayardo and Agrawal, Data privacy through optimal k-anonymization, ICDE 2005, section
-    3: the metric C_DM). Without wildcards the sum over records of f_k is the sum of the squares of the class sizes;
-    with them a record is told from none of those compatible with it.
+    The sum of f_k over the released records, plus `suppressed` (records that were removed whole) times all records,
+    the removed ones included: from n, where every record is unique, to n^2, where all are alike. Without wildcards it
+    is the sum of the squares of the class sizes (Bayardo and Agrawal, Data privacy through optimal k-anonymization,
+    ICDE 2005, section 3: the metric C_DM).
 
     Examples
     --------
@@ -54,11 +53,10 @@ def discernibility(table: ClassTable, *, suppressed: int = 0) -> int:
 
 
 def average_class_size(table: ClassTable, *, k_required: int = 1) -> float:
-    """Records by class, over the size that is required: 1 is the least that k-anonymity allows.
+    """Average class size over the size that is required: 1 is the least that k-anonymity allows.
 
-    With a `k_required` of 1 it is the plain average. The classes are counted as the sum over records of 1 / f_k, which
-    without wildcards is their number (LeFevre, DeWitt and Ramakrishnan, Mondrian multidimensional k-anonymity, ICDE
-    2006, section 2.2: C_AVG).
+    The number of classes is the sum of 1 / f_k over the records, also with wildcards (LeFevre, DeWitt and
+    Ramakrishnan, Mondrian multidimensional k-anonymity, ICDE 2006, section 2.2: C_AVG).
 
     Examples
     --------
@@ -70,28 +68,27 @@ def average_class_size(table: ClassTable, *, k_required: int = 1) -> float:
 
 
 def indistinct_pairs(records: np.ndarray, f_k: np.ndarray, suppressed: int) -> int:
-    """`discernibility` of classes given as arrays of int, shape (classes,)."""
+    """`discernibility` of classes as arrays of int, shape (classes,)."""
     return int((records * f_k).sum()) + suppressed * (int(records.sum()) + suppressed)
 
 
 def mean_size(records: np.ndarray, f_k: np.ndarray) -> float:
-    """`average_class_size` with k_required 1 of classes given as arrays of int, shape (classes,), at least one."""
+    """`average_class_size` with k_required 1 of classes as arrays of int, shape (classes,), at least one."""
     return float(records.sum() / (records / f_k).sum())
 
 
 def granularity(original: pd.Series, released: pd.Series) -> float:
-    """How many values a released one may stand for, as a share of all: 0 where it is one, 1 where it may be any.
+    """How many original values a released value may mean: 0 where it is one value, 1 where it may be any.
 
     The two are a variable of the same records before and after protection, under the same index, of any types.
 
-    A released value stands for the set S of original values that the records with it had, so that no hierarchy is
-    needed; with all original values in the set A, such a record counts ``(|S| - 1) / (|A| - 1)``. A record whose value
-    was suppressed counts 1. Records that had no value lost none and are left out of the mean. A variable that always
-    had one value, or none, tells nothing that could be lost: 0.
+    Let S be the original values of the records with a released value, and A all original values: such a record counts
+    ``(|S| - 1) / (|A| - 1)``, a record whose value was suppressed 1. The measure is the mean over the records that had
+    a value, and 0 for a variable that had fewer than two values.
 
-    Merging released values, or suppressing one wherever it stands, never makes the loss less. Suppressing some of the
-    records that share a value can: what the others stand for may shrink. In Iyengar, Transforming data to satisfy
-    privacy constraints, KDD 2002, section 3, S are the leaves of a taxonomy below a value.
+    Merging released values, or suppressing a value in all its records, never lowers the loss. Suppressing it in some of
+    them can, since S may shrink. In Iyengar, Transforming data to satisfy privacy constraints, KDD 2002, section 3, S
+    are the leaves of a taxonomy below a value.
 
     Examples
     --------
@@ -112,16 +109,14 @@ def non_uniform_entropy(original: pd.Series, released: pd.Series) -> float:
     It is 1 where nothing is left. The two are as in `granularity`.
 
     Of the n records that had a value, n_o had the value o, n_r were released with r, and n_or both. A record loses
-    log2(n_r / n_or) bits, or log2(n / n_o) where its value was suppressed; without any release it would lose log2(n /
-    n_o). The measure is the sum of the first over the sum of the second. Without suppression that is the entropy of the
-    original value given the released one, over the entropy of the original value, whether values were made coarser or
-    exchanged at random, as by PRAM. Exchange that can be undone (all women for men and all men for women) therefore
-    loses nothing.
+    log2(n_r / n_or) bits, or all its log2(n / n_o) bits where its value was suppressed. The measure is the sum of the
+    bits lost over the sum of all bits: without suppression the entropy of the original value given the released one,
+    over the entropy of the original value. An exchange that can be undone (all women for men and all men for women)
+    therefore loses nothing.
 
-    Rare values count for more than in `granularity`: that a record had one tells more. Missing values, variables with
-    one value, and what never makes the loss less are as there (de Waal and Willenborg, Information loss through global
-    recoding and local suppression, Netherlands Official Statistics 14, 1999; Gionis and Tassa, k-anonymization with
-    minimal loss of information, IEEE TKDE 21, 2009).
+    Rare values count for more than in `granularity`; the rest is as there (de Waal and Willenborg, Information loss
+    through global recoding and local suppression, Netherlands Official Statistics 14, 1999; Gionis and Tassa,
+    k-anonymization with minimal loss of information, IEEE TKDE 21, 2009).
 
     Examples
     --------
@@ -170,7 +165,7 @@ def table_distances(
     Parameters
     ----------
     original, released : before and after protection. They need not have the same records.
-    variables : categorical variables, at least one. One that the release has no more is missing there in every record.
+    variables : categorical variables, at least one. A variable that the release lacks is missing there in every record.
     weight : column of weights in both files, above 0; without one every record counts 1
     ways : how many variables a table crosses: 1 for the variables alone, 2 for all pairs, and so on
 
@@ -185,13 +180,13 @@ def table_distances(
     -----
     With shares p before and q after, the Hellinger distance is the root of half the sum over the cells of (sqrt(p) -
     sqrt(q))^2 (Gomatam and Karr, Distortion measures for categorical data swapping, NISS Technical Report 131, 2003),
-    and the total variation half the sum of ``|p - q|``: the share that stands in another cell. Cramér's V is the root
-    of phi^2 / (min(rows, columns) - 1), where phi^2 is the sum of ``p_ij^2 / (p_i. p_.j)``, less 1; it is 0 where
-    a variable has only one category, as nothing can be associated with it (Shlomo, Statistical disclosure control
-    methods for census frequency tables, International Statistical Review 75, 2007).
+    and the total variation half the sum of ``|p - q|``: the share of records in another cell. Cramér's V is the root
+    of phi^2 / (min(rows, columns) - 1), where phi^2 is the sum of ``p_ij^2 / (p_i. p_.j)``, less 1, or 0 where a
+    variable has only one category (Shlomo, Statistical disclosure control methods for census frequency tables,
+    International Statistical Review 75, 2007).
 
-    A missing value is a category of its own, in V too. Categories are the same where their text is (34 and "34"), so
-    that those of a variable that was recoded are new ones, and its distance says no more than that.
+    A missing value is a category of its own, in V too. Categories are the same where their text is (34 and "34"): those
+    of a recoded variable are new ones, and its distance shows no more than that.
 
     Examples
     --------
@@ -208,9 +203,9 @@ def table_distances(
         sizes_asked = [several]
     if min((check_k(way, "ways") for way in sizes_asked), default=len(names) + 1) > len(names):
         raise OptionError(f"ways must name 1 to {len(names)}, the number of variables; there is no table of more")
-    given = with_absent(released, original, names)
-    found = [both_coded(original, given, name) for name in names]
-    codes, radices = np.column_stack([codes for codes, _ in found]), [len(labels) + 1 for _, labels in found]
+    complete = with_absent(released, original, names)
+    columns, labels = zip(*(both_coded(original, complete, name) for name in names), strict=True)
+    codes, radices = np.column_stack(columns), [len(texts) + 1 for texts in labels]
     group, some = distinct_rows(codes)
     codes, of_files = codes[some], np.split(group, [len(original)])
     before, after = (
@@ -219,12 +214,12 @@ def table_distances(
     )
     rows = []
     for way in sizes_asked:
-        for columns in combinations(range(len(names)), way):
-            sizes = [radices[j] for j in columns]
-            cell_of, cells = grouped(*pack([codes[:, j] for j in columns], sizes))
+        for crossed in combinations(range(len(names)), way):
+            sizes = [radices[j] for j in crossed]
+            cell_of, cells = grouped(*pack([codes[:, j] for j in crossed], sizes))
             p, q = (np.bincount(cell_of, weights=shares, minlength=len(cells)) for shares in (before, after))
             hellinger = np.sqrt(((np.sqrt(p) - np.sqrt(q)) ** 2).sum() / 2)
-            row = tuple(names[j] for j in columns), len(cells), min(hellinger, 1.0), min(np.abs(p - q).sum() / 2, 1.0)
+            row = tuple(names[j] for j in crossed), len(cells), min(hellinger, 1.0), min(np.abs(p - q).sum() / 2, 1.0)
             v = [_cramers_v(*np.divmod(cells, sizes[1]), shares) if way == 2 else np.nan for shares in (p, q)]
             rows.append((*row, *v))
     titles = ["variables", "cells", "hellinger", "total_variation", "cramers_v_before", "cramers_v_after"]
@@ -253,7 +248,7 @@ def both_coded(original: pd.DataFrame, released: pd.DataFrame, name: str) -> tup
 
 
 def _cramers_v(row: np.ndarray, column: np.ndarray, shares: np.ndarray) -> float:
-    """Cramér's V of a two-way table given by the row, the column and the share of its cells."""
+    """Cramér's V of a two-way table, from the row, the column and the share of its cells."""
     of_row, of_column = np.bincount(row, shares), np.bincount(column, shares)
     most = min((of_row > 0).sum(), (of_column > 0).sum()) - 1
     if not most:
@@ -269,7 +264,7 @@ _FLAT_EIGENVALUE = 1e-10
 
 @dataclass(frozen=True)
 class QuantityLoss:
-    """What quantities have lost. Every loss is 0 for a file released as it is, and not a number where not defined.
+    """What quantities have lost. Every loss is 0 for a file released as it is, and NaN where it is not defined.
 
     Attributes
     ----------
@@ -317,20 +312,20 @@ def quantity_loss(
     Parameters
     ----------
     original, released : before and after protection, under the same index
-    variables : variables that are numbers; by default all columns of the original but the weight. One that the release
-        has no more has lost every value.
+    variables : variables that are numbers; by default all columns of the original but the weight. A variable that the
+        release lacks has lost every value.
     weight : column of weights in both files, above 0. It changes the weighted means and nothing else: the losses are of
         records, not of the population.
 
     Notes
     -----
-    A moment of a file is that of the values it has; covariances and correlations are taken from the records that have
-    both values. What is relative to a number is left out of the mean where that number is 0, and so is what one of the
-    files does not have: the mean of a variable without values, a correlation where one variable does not vary.
+    Moments are of the values that a file has, covariances and correlations of the records that have both values. A mean
+    of differences leaves out those relative to 0, and those that one of the files lacks, such as the mean of a variable
+    without values or a correlation where one variable does not vary.
 
-    The eigenvalues are of all variables together that vary in the original, standardised in each file by itself. Where
-    one of these varies no more, or some follow from the others, their loss is not a number; where some nearly do, a
-    small eigenvalue makes the sum large.
+    The eigenvalues are of all variables that vary in the original, standardised in each file by itself. Where one of
+    these no longer varies, or some follow from the others, their loss is NaN; where some nearly do, a small eigenvalue
+    makes the sum large.
 
     ``il1s`` is from Yancey, Winkler and Creecy, Disclosure risk assessment in perturbative microdata protection, LNCS
     2316 (2002); ``il1`` and the moments from Domingo-Ferrer and Torra, Disclosure control methods and information loss
@@ -341,8 +336,8 @@ def quantity_loss(
     Examples
     --------
     >>> before, after = pd.DataFrame({"income": [10, 20, 30]}), pd.DataFrame({"income": [11, 20, None]})
-    >>> found = kanon_lab.measures.quantity_loss(before, after)
-    >>> found.compared, found.lost, found.il1, round(found.il1s, 4)
+    >>> loss = kanon_lab.measures.quantity_loss(before, after)
+    >>> loss.compared, loss.lost, loss.il1, round(loss.il1s, 4)
     (2, 1, 0.05, 0.0354)
     """
     refuse_empty(original, released)
@@ -351,12 +346,15 @@ def quantity_loss(
         variables = [name for name in original.columns if name != weight]
     variables = column_names(variables, "variables")
     both = paired(original, with_absent(released, original, variables), variables)
-    sds = both.sd, _spread_where_known(both.released)
+    known = ~np.isnan(both.released).all(axis=0)
+    sd_after = np.full(len(known), np.nan)
+    sd_after[known] = standard_deviations(both.released[:, known])
+    sds = both.sd, sd_after
     weights = None if weight is None else weights_of_both(original, released, weight)
     rows, il1s, il1 = _cell_losses(both)
     rows = rows.assign(**_moments(both, sds, weights))
     pairs, eigenvalues = _pair_losses(both, sds)
-    mean, sd = ([rows[f"{name}_{when}"].to_numpy() for when in ("before", "after")] for name in ("mean", "sd"))
+    mean = rows["mean_before"].to_numpy(), rows["mean_after"].to_numpy()
     covariance = pairs["covariance_before"].to_numpy(), pairs["covariance_after"].to_numpy()
     return QuantityLoss(
         weight,
@@ -365,7 +363,7 @@ def quantity_loss(
         il1s=il1s,
         il1=il1,
         means=_variation(*mean),
-        variances=_variation(*(each**2 for each in sd)),
+        variances=_variation(both.sd**2, sd_after**2),
         covariances=_variation(*covariance),
         correlations=float(pairs["correlation_difference"].mean()),
         eigenvalues=eigenvalues,
@@ -373,14 +371,6 @@ def quantity_loss(
         variables=rows,
         pairs=pairs,
     )
-
-
-def _spread_where_known(values: np.ndarray) -> np.ndarray:
-    """Standard deviation (n - 1) of each column; not a number without values."""
-    known = ~np.isnan(values).all(axis=0)
-    sd = np.full(values.shape[1], np.nan)
-    sd[known] = standard_deviations(values[:, known])
-    return sd
 
 
 def _cell_losses(both: Paired) -> tuple[pd.DataFrame, float, float]:
@@ -407,15 +397,16 @@ def _moments(
     both: Paired, sds: tuple[np.ndarray, np.ndarray], weights: tuple[np.ndarray, np.ndarray] | None
 ) -> dict[str, np.ndarray | float]:
     """Mean, weighted mean, standard deviation and median of each variable, in each file."""
-    found: list[dict[str, Any]] = []
+    moments: list[dict[str, Any]] = []
     for i, values in enumerate((both.original, both.released)):
         frame, weighted = pd.DataFrame(values), np.nan
         if weights is not None:
             w = np.where(np.isnan(values), 0.0, weights[i][:, None])
             with np.errstate(invalid="ignore"):
                 weighted = np.nansum(values * w, axis=0) / w.sum(axis=0)
-        found.append({"mean": frame.mean(), "weighted_mean": weighted, "sd": sds[i], "median": frame.median()})
-    return {f"{name}_{when}": moments[name] for name in found[0] for when, moments in zip(("before", "after"), found)}
+        moments.append({"mean": frame.mean(), "weighted_mean": weighted, "sd": sds[i], "median": frame.median()})
+    before, after = moments
+    return {f"{name}_{when}": of[name] for name in before for when, of in (("before", before), ("after", after))}
 
 
 def _pair_losses(both: Paired, sds: tuple[np.ndarray, np.ndarray]) -> tuple[pd.DataFrame, float]:
@@ -429,7 +420,9 @@ def _pair_losses(both: Paired, sds: tuple[np.ndarray, np.ndarray]) -> tuple[pd.D
         correlations.append(scaled.corr(min_periods=2).to_numpy())
         # A variable that does not vary has covariances of 0, and no correlation.
         covariances.append(np.where((sd == 0)[:, None] | (sd == 0), 0.0, standard * np.outer(sd, sd)))
-        spectra.append(_spectrum(standard[both.sd > 0][:, both.sd > 0]))
+        standard = standard[both.sd > 0][:, both.sd > 0]
+        gap = np.isnan(standard).any()
+        spectra.append(np.full(len(standard), np.nan) if gap else np.linalg.eigvalsh(standard)[::-1])
     first, second = np.triu_indices(len(both.variables), 1)
     names = np.array(both.variables, dtype=object)
     matrices = {
@@ -445,13 +438,6 @@ def _pair_losses(both: Paired, sds: tuple[np.ndarray, np.ndarray]) -> tuple[pd.D
     # Without the smallest of them, which covariances of different records may even make negative, there is no sum.
     defined = len(before) and before.min() > _FLAT_EIGENVALUE
     return frame, float((np.abs(before - after) / before).sum()) if defined else np.nan
-
-
-def _spectrum(covariances: np.ndarray) -> np.ndarray:
-    """Eigenvalues in descending order; not numbers where a covariance is none."""
-    if np.isnan(covariances).any():
-        return np.full(len(covariances), np.nan)
-    return np.linalg.eigvalsh(covariances)[::-1]
 
 
 def _variation(before: np.ndarray, after: np.ndarray) -> float:

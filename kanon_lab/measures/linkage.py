@@ -1,4 +1,4 @@
-"""Linkage: a register with names is joined to a released table on their keys, or records by their quantities."""
+"""Linkage of a register with names to a released table by keys, and of released records to originals by quantities."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class LinkageResult:
 
     Attributes
     ----------
-    persons : one row a person, under the index of the register: the column of `identity`, if one was given; ``records``
+    persons : one row a person, under the index of the register: the column of `identity`, if there is one; ``records``
         (released records compatible with the person); ``record`` (the index label of the only one, else missing). With
         a sensitive variable: ``values`` (its distinct known values among those records), ``unknown`` (those records
         whose value is missing), ``value`` (the only known value, else missing), ``learned`` (there is one, and no
@@ -88,8 +88,8 @@ def linkage_attack(
     group, some = distinct_rows(codes)
     patterns, of_person, of_record = codes[some], group[: len(register)], group[len(register) :]
     positions = np.bincount(of_record, np.arange(len(released)), len(some)).astype(np.int64)
-    each = [np.bincount(of_record, minlength=len(some)), np.bincount(of_person, minlength=len(some)), positions]
-    n_records, n_persons, position = compatible_sums(patterns, np.column_stack(each)).T
+    own = [np.bincount(of_record, minlength=len(some)), np.bincount(of_person, minlength=len(some)), positions]
+    n_records, n_persons, position = compatible_sums(patterns, np.column_stack(own)).T
     persons = pd.DataFrame({} if identity is None else {identity: register[identity]}, index=register.index)
     persons["records"] = n_records[of_person]
     records = pd.DataFrame({"persons": n_persons[of_record]}, index=released.index)
@@ -102,7 +102,7 @@ def linkage_attack(
         _add_values(persons, patterns, of_person, of_record, known)
     if truth is not None:
         ids = register.index if identity is None else pd.Index(register[identity])
-        _add_truth(persons, ids, only, _person_of_record(truth, ids, released), None if sensitive is None else known)
+        _add_truth(persons, ids, only, truth, released.index, None if sensitive is None else known)
     return LinkageResult(persons, records, _claims(persons, only, records["persons"].to_numpy()))
 
 
@@ -113,27 +113,23 @@ def _joint_codes(register: pd.DataFrame, released: pd.DataFrame, spec: KeySpec) 
         both = pd.concat([register[name].astype(object), released[name].astype(object)], ignore_index=True)
         with about("the keys"):
             column = coded(both.rename(name))
-        _refuse_mixture(column, len(register), name)
         codes = column.codes
-        if spec.missing == "error" and (codes < 0).any():
-            parts = (_REGISTER, register, codes[: len(register)]), (_RELEASED, released, codes[len(register) :])
-            table, frame, missing = next((each, frame, part < 0) for each, frame, part in parts if (part < 0).any())
-            row = first_row(missing, frame.index)
-            raise DataError(f"{table}: row {row}: a missing value in column {shortened(name)}; {MISSING_REMEDY}")
+        parts = (_REGISTER, register, codes[: len(register)]), (_RELEASED, released, codes[len(register) :])
+        # Numbers beside text: nothing could match, and the attack would seem to fail.
+        text = np.array([isinstance(value, str) for value in column.values], dtype=bool)
+        kinds = [set(text[part[part >= 0]].tolist()) for _, _, part in parts]
+        if all(len(kind) == 1 for kind in kinds) and kinds[0] != kinds[1]:
+            table = _REGISTER if True in kinds[0] else _RELEASED
+            raise DataError(
+                f"column {shortened(name)} is text in {table} only, so no values can be equal; recode the register as "
+                "the released table was"
+            )
+        for table, frame, part in parts:
+            if spec.missing == "error" and (part < 0).any():
+                row = first_row(part < 0, frame.index)
+                raise DataError(f"{table}: row {row}: a missing value in column {shortened(name)}; {MISSING_REMEDY}")
         columns.append(np.where(codes < 0, len(column.values), codes) if spec.missing == "category" else codes)
     return np.column_stack(columns)
-
-
-def _refuse_mixture(column: Coded, n_register: int, name: str) -> None:
-    """Refuse numbers beside text: nothing could match, and the attack would seem to fail."""
-    text = np.array([isinstance(value, str) for value in column.values], dtype=bool)
-    kinds = [set(text[part[part >= 0]].tolist()) for part in (column.codes[:n_register], column.codes[n_register:])]
-    if all(len(kind) == 1 for kind in kinds) and kinds[0] != kinds[1]:
-        table = _REGISTER if True in kinds[0] else _RELEASED
-        raise DataError(
-            f"column {shortened(name)} is text in {table} only, so no values can be equal; recode the register as the "
-            "released table was"
-        )
 
 
 def _add_values(
@@ -154,25 +150,22 @@ def _add_values(
     persons["learned"] = ((values == 1) & (unknown == 0))[of_person]
 
 
-def _person_of_record(truth: pd.Series, ids: pd.Index, released: pd.DataFrame) -> pd.Index:
-    """The person of each released record, in the order of the released table."""
-    if not truth.index.equals(released.index):
-        if not truth.index.is_unique or set(truth.index) != set(released.index):
+def _add_truth(
+    persons: pd.DataFrame, ids: pd.Index, only: np.ndarray, truth: pd.Series, index: pd.Index, known: Coded | None
+) -> None:
+    """Add which matches, and which values learned, are right; the index is that of the released table."""
+    if not truth.index.equals(index):
+        if not truth.index.is_unique or set(truth.index) != set(index):
             raise OptionError("the truth must have the index of the released table: one identity a record")
-        truth = truth.reindex(released.index)
+        truth = truth.reindex(index)
     if not ids.is_unique:
         raise DataError(f"{_REGISTER}: an identity stands twice, so nobody can tell which matches are right")
-    return pd.Index(truth)
-
-
-def _add_truth(persons: pd.DataFrame, ids: pd.Index, only: np.ndarray, truth: pd.Index, known: Coded | None) -> None:
-    """Add which matches, and which values learned, are right."""
-    person_of_record = ids.get_indexer(truth)
+    person_of_record = ids.get_indexer(pd.Index(truth))
     persons["right"] = (only >= 0) & (person_of_record[only] == np.arange(len(ids)))
     if known is not None:
-        said = known.values.get_indexer(pd.Index(persons["value"]))
+        learned = known.values.get_indexer(pd.Index(persons["value"]))
         own = np.unique(person_of_record * (len(known.values) + 1) + known.codes)
-        mine = np.arange(len(ids)) * (len(known.values) + 1) + said
+        mine = np.arange(len(ids)) * (len(known.values) + 1) + learned
         persons["learned_right"] = persons["learned"].to_numpy() & np.isin(mine, own)
 
 
@@ -187,14 +180,12 @@ def _labels_at(labels: pd.Index, position: np.ndarray, index: pd.Index) -> pd.Se
 def _claims(persons: pd.DataFrame, only: np.ndarray, persons_of_record: np.ndarray) -> pd.DataFrame:
     records = persons["records"].to_numpy()
     unique = records == 1
+    mutual = unique & (persons_of_record[only] == 1)
     claims = {
         "register": ("persons in the register", np.ones(len(persons), dtype=bool)),
         "compatible": ("with a compatible released record", records > 0),
         "unique": ("with exactly one compatible record", unique),
-        "one_to_one": (
-            "whose only compatible record is compatible with nobody else",
-            unique & (persons_of_record[only] == 1),
-        ),
+        "one_to_one": ("whose only compatible record is compatible with nobody else", mutual),
     }
     if "learned" in persons:
         learned = persons["learned"].to_numpy()
@@ -204,11 +195,12 @@ def _claims(persons: pd.DataFrame, only: np.ndarray, persons_of_record: np.ndarr
         claims["right"] = ("whose only compatible record is their own", persons["right"].to_numpy())
     if "learned_right" in persons:
         claims["learned_right"] = ("of whom the value learned is true", persons["learned_right"].to_numpy())
-    numbers = np.array([rows.sum() for _, rows in claims.values()])
-    return pd.DataFrame(
-        {"meaning": [meaning for meaning, _ in claims.values()], "persons": numbers, "share": numbers / len(persons)},
-        index=pd.Index(claims, name="claim"),
+    summary = pd.DataFrame.from_dict(
+        {claim: (meaning, rows.sum()) for claim, (meaning, rows) in claims.items()},
+        orient="index",
+        columns=["meaning", "persons"],
     )
+    return summary.assign(share=summary["persons"] / len(persons)).rename_axis("claim")
 
 
 SCALES = ("sd", "mahalanobis", "none")
@@ -224,12 +216,11 @@ class Linked:
 
     Attributes
     ----------
-    records : under the index of the files, one row a target: ``distance`` (to the nearest original record; not a number
-        where the record has none to be compared with), ``nearest`` (original records at this distance), ``own`` (its
-        own is among them), ``linked`` (1 over `nearest` if so, else 0: the probability of the right link when one of
-        the nearest is chosen at random)
+    records : under the index of the files, one row a target: ``distance`` (to the nearest original record; NaN where
+        there is none to compare), ``nearest`` (original records at this distance), ``own`` (its own is among them),
+        ``linked`` (1 over `nearest` if so, else 0: the probability of the right link if ties are broken at random)
     share, share_at_most : mean of ``linked`` over the targets, the expected share of right links, and mean of ``own``,
-        the share for an outsider with luck in every tie, 0-1
+        the share of an intruder with luck in every tie, 0-1
     """
 
     variables: tuple[str, ...]
@@ -247,23 +238,21 @@ def record_linkage(
     scale: str = "sd",
     targets: slice | np.ndarray | None = None,
 ) -> Linked:
-    """Link each released record to the nearest original one, as an outsider who has the original values would.
+    """Link each released record to the nearest original one, as an intruder who has the original values would.
 
     Parameters
     ----------
     original, released, variables : as in `interval_disclosure`
-    scale : ``sd``, ``mahalanobis`` or ``none``: whether each variable is divided by the standard deviation of its
-        original values, so that none counts for more because of its unit; or the distance takes account of the
-        covariance of the original values, which finds more where noise follows that covariance
+    scale : ``sd``: each variable over the standard deviation of its original values; ``mahalanobis``: by the covariance
+        of the original values, which finds more where noise follows that covariance; or ``none``
     targets : positions of the released records that are linked; by default all
 
     Notes
     -----
     Distances are Euclidean. A released record is compared on the variables of which it has a value, with the original
-    records that have a value of all of these; without any it is not linked, and counts as such. A variable whose
-    original values are all equal tells nobody apart and is left out of the distance. The share measures a protection,
-    not a file: unprotected, it is 1 where no two records agree (Pagliuca and Seri 1999; Domingo-Ferrer and Torra 2001;
-    INE Chile 2023, section 7.6.1).
+    records that have a value of all of these; without any it counts as not linked. Variables whose original values are
+    all equal are left out. The share measures a protection, not a file: unprotected, it is 1 where no two records agree
+    (Pagliuca and Seri 1999; Domingo-Ferrer and Torra 2001; INE Chile 2023, section 7.6.1).
 
     Examples
     --------
@@ -287,7 +276,7 @@ def record_linkage(
         rows = np.flatnonzero((pattern == number) & has)
         candidates = np.flatnonzero(~np.isnan(x[:, known]).any(axis=1))
         if len(rows) and len(candidates):
-            points, asked, true = (each[:, known] for each in (x[candidates], y[rows], own_x[rows]))
+            points, asked, true = x[candidates][:, known], y[rows][:, known], own_x[rows][:, known]
             if scale == "mahalanobis":
                 axes = _axes(points)
                 points, asked, true = points @ axes, asked @ axes, true @ axes
@@ -318,7 +307,7 @@ def _nearest(candidates: np.ndarray, records: np.ndarray) -> tuple[np.ndarray, n
 
     if not candidates.shape[1]:
         return np.zeros(len(records)), np.full(len(records), len(candidates))
-    # Equal points make a tree deep: each stands in it once.
+    # Equal points make a tree deep: it has each of them once.
     points, times = np.unique(candidates, axis=0, return_counts=True)
     asked, which = np.unique(records, axis=0, return_inverse=True)
     tree = cKDTree(points, balanced_tree=False)
@@ -326,13 +315,14 @@ def _nearest(candidates: np.ndarray, records: np.ndarray) -> tuple[np.ndarray, n
     with tqdm(total=len(asked), desc="records linked", disable=None, delay=2, leave=False) as bar:
         for start in range(0, len(asked), _RECORDS_AT_A_TIME):
             block = asked[start : start + _RECORDS_AT_A_TIME]
-            (near, second), at = (found.T for found in tree.query(block, k=2))
+            distances, at = tree.query(block, k=2)
+            near, second = distances.T
             reach = near * (1 + ROUNDING)
-            # Nothing is found at a distance too large to be reckoned with.
-            count = np.append(times, 0)[at[0]]
+            # Where all distances are infinite, the query gives one place after the last point.
+            count = np.append(times, 0)[at[:, 0]]
             tied = np.flatnonzero((second <= reach) & np.isfinite(reach))
-            for i, found in zip(tied, tree.query_ball_point(block[tied], reach[tied])):
-                count[i] = times[found].sum()
+            for i, ties in zip(tied, tree.query_ball_point(block[tied], reach[tied])):
+                count[i] = times[ties].sum()
             distance[start : start + len(block)], number[start : start + len(block)] = near, count
             bar.update(len(block))
     which = which.ravel()

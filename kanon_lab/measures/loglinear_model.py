@@ -40,23 +40,22 @@ def blocks(terms: tuple[tuple[str, ...], ...], names: tuple[str, ...]) -> list[B
     for margin in margins:
         together = [group for group in groups if group & margin]
         groups = [group for group in groups if not group & margin] + [set(margin).union(*together)]
-    found = []
-    for group in sorted(groups, key=lambda group: min(map(names.index, group))):
-        keys = sorted(map(names.index, group))
+    parts = []
+    for keys in sorted(sorted(map(names.index, group)) for group in groups):
+        group = {names[key] for key in keys}
         within = sorted(tuple(sorted(keys.index(names.index(name)) for name in m)) for m in margins if m <= group)
-        found.append(Block(tuple(names[key] for key in keys), tuple(keys), tuple(within)))
-    return found
+        parts.append(Block(tuple(names[key] for key in keys), tuple(keys), tuple(within)))
+    return parts
 
 
 def fitted_counts(codes: np.ndarray, counts: np.ndarray, parts: list[Block]) -> tuple[np.ndarray, int, float]:
     """Expected counts, by maximum likelihood, of the combinations that occur; the rounds of fitting, and the gap left.
 
-    `codes` (shape (rows, keys), from 0 on) are the combinations that occur, `counts` their records; all others of these
-    codes have a count of 0. Blocks are independent of each other in the model, so the expected count is the product of
-    their shares, and only the table of one block at a time is held. A block of one margin has that margin's counts (0
-    rounds); another starts from equal cells, and is scaled to each margin in turn until all agree. Where the zeros of a
-    sparse table drive further cells towards 0, the gap (the most records by which a margin is still off, up to
-    `TOLERANCE`) shrinks ever more slowly.
+    `codes` (shape (rows, keys), from 0 on) are the combinations that occur, `counts` their records. Blocks are
+    independent in the model, so the expected count is the product of their shares, and only the table of one block at a
+    time is held. A block of one margin has that margin's counts (0 rounds); another starts from equal cells, and is
+    scaled to each margin in turn until all agree. The gap is the most records by which a margin is still off, up to
+    `TOLERANCE`; where the zeros of a sparse table drive further cells towards 0, it shrinks ever more slowly.
     """
     total = counts.sum()
     expected, rounds, gap = np.full(len(codes), float(total)), 0, 0.0
@@ -79,8 +78,8 @@ def fitted_counts(codes: np.ndarray, counts: np.ndarray, parts: list[Block]) -> 
 def raked(codes: np.ndarray, counts: np.ndarray, totals: np.ndarray, parts: list[Block]) -> np.ndarray:
     """Counts (1 or more) scaled by factors of the model's terms until they have the margins of the totals (0 or more).
 
-    Over `counts` the result is a mean per record, smoothed by the model, and the very mean where that is a product of
-    factors of the terms. Margins agree to a share of `SETTLED`, or as far as `MOST_ROUNDS` lead.
+    Over `counts` the result is a mean per record, smoothed by the model. Margins agree to a share of `SETTLED`, or as
+    far as `MOST_ROUNDS` lead.
     """
     margins = []
     for block in parts:
@@ -88,16 +87,16 @@ def raked(codes: np.ndarray, counts: np.ndarray, totals: np.ndarray, parts: list
             here = codes[:, [block.keys[at] for at in margin]]
             number = np.ravel_multi_index(here.T, tuple(int(top) + 1 for top in here.max(axis=0)))
             margins.append((number, np.bincount(number, weights=totals)))
-    found = counts * (totals.sum() / counts.sum())
+    scaled = counts * (totals.sum() / counts.sum())
     gap, used = np.inf, 0
     while gap > SETTLED and used < MOST_ROUNDS:
         gap, used = 0.0, used + 1
         for number, target in margins:
-            now = np.bincount(number, weights=found)
+            now = np.bincount(number, weights=scaled)
             factor = np.divide(target, now, out=np.ones_like(now), where=now > 0)
             gap = max(gap, float(np.abs(factor - 1).max()))
-            found *= factor[number]
-    return found
+            scaled *= factor[number]
+    return scaled
 
 
 def _fitted_to_margins(observed: np.ndarray, block: Block) -> tuple[np.ndarray, int, float]:
@@ -136,9 +135,8 @@ class LogLinear:
     fractions : pi_k, probability that a person of each class is in the sample, in (0, 1], shape (n_classes,)
     tau_1 : expected number of sample uniques that are population uniques: sum of `probability_unique`
     tau_2 : expected number of sample uniques that are re-identified: sum of `risk` over sample uniques
-    sampling_fraction : share of the population that is in the sample, in (0, 1]: as given, or n over the sum of the
-        weights
-    interactions : those in the model, as asked for, each in the order of the keys
+    sampling_fraction : share of the population in the sample, in (0, 1]: the option, or n over the sum of the weights
+    interactions : those in the model, each in the order of the keys
     iterations : rounds of iterative proportional fitting; 0 where the model has a closed form
     gap : the most records by which a fitted margin still differs from the sample's: next to 0, at most 0.1
     """
@@ -163,8 +161,8 @@ def loglinear(
     Parameters
     ----------
     table : of a sample. Combinations of the keys' values that no record has are part of the model too.
-    interactions : key variables that interact, such as ``[("region", "age")]``; all main effects are in the model
-        anyway, and so are the interactions of fewer variables inside those given (the model is hierarchical)
+    interactions : key variables that interact, such as ``[("region", "age")]``. The model is hierarchical: main effects
+        and the interactions of fewer variables inside these are in it too.
     sampling_fraction : probability of being in the sample, the same for everybody, above 0 and up to 1. Default: a
         probability for each class, from the weights.
 
@@ -176,22 +174,19 @@ def loglinear(
     s^(f_k - 1) exp(-x (1 - s)) from 0 to 1, which for f_k = 1 is (1 - exp(-x))/x (Skinner and Holmes 1998; Elamir and
     Skinner 2006).
 
-    mu_k is fitted to the records, without weights. pi_k comes from the weights, as design weights: a record of weight w
-    stands for w - 1 persons outside the sample, and the mean of w - 1 in its class estimates (1 - pi_k)/pi_k. One
-    record's weight says little, so these means are smoothed by the terms of the same model. Where the weights follow
-    from the keys by these terms, as with a fraction for each region and the region a key, that changes nothing, and
-    pi_k is f_k over the sum of the weights; where all weights are equal it is n/N. F_k that was counted in a population
-    (`kanon_lab.classes.with_population`) plays no part.
+    mu_k is fitted to the records, without weights. pi_k comes from the design weights: a record of weight w represents
+    w - 1 persons outside the sample, and the mean of w - 1 in its class, smoothed by the terms of the same model,
+    estimates (1 - pi_k)/pi_k. Where the weights follow from the keys by these terms, pi_k is f_k over the sum of the
+    weights; where all weights are equal it is n/N. F_k that was counted in a population plays no part.
 
-    The condition is one probability for all persons of a class. So what the sampling depends on should be among the
-    keys, and two variables on which it depends together should interact. Otherwise pi_k rests on the few records of
-    large weight that happen to be near, and the risk is off, in either direction: in simulations tau_1 came out twice
-    too large with fractions of 2 % and 32 % by a variable that was no key, a twentieth too large with 10 % and 30 %.
+    All persons of a class must have the same probability. So the keys should include what the sampling depends on, and
+    two variables on which it depends together should interact. Otherwise the risk is off, in either direction: in
+    simulations tau_1 came out twice too large with fractions of 2% and 32% by a variable that was no key, a twentieth
+    too large with 10% and 30%.
 
-    The individual risk of `kanon_lab.measures.individual_risk` knows only the records of a class and their weights; the
-    model learns from the classes around it too. It is as good as its interactions. With too few, combinations that
-    nobody has take up expected counts, and the risk of sample uniques is often too high; with too many, mu_k comes near
-    f_k, and it is too low (Skinner and Shlomo 2008). Neither is a rule.
+    Unlike `individual_risk`, the model learns from the classes around a class, and is as good as its interactions. With
+    too few, combinations that nobody has take up expected counts, and the risk of sample uniques is often too high;
+    with too many, mu_k comes near f_k, and it is often too low (Skinner and Shlomo 2008).
 
     Examples
     --------
@@ -203,16 +198,19 @@ def loglinear(
     """
     terms = _terms(interactions, table.spec.key_variables)
     parts = blocks(terms, table.spec.key_variables)
-    codes, overall = _complete_codes(table), _sampling_fraction(table, sampling_fraction)
+    codes = _complete_codes(table)
+    weighted = sampling_fraction is None
+    overall = fraction_by_weights(table) if weighted else check_positive(sampling_fraction, "sampling_fraction", 1)
+    if overall is None:
+        raise OptionError("the model needs a sample: name its weight in the spec, or give the sampling_fraction")
     expected, iterations, gap = fitted_counts(codes, table.records, parts)
-    given = sampling_fraction is not None
-    fractions = np.full(table.n_classes, overall) if given else _inclusion_probabilities(table, codes, parts)
+    fractions = _inclusion_probabilities(table, codes, parts) if weighted else np.full(table.n_classes, overall)
     others = np.minimum(expected * ((1 - fractions) / fractions), 1e300)
     risk = _mean_inverse(table.f_k.astype(float), others)
-    alone = table.f_k == 1
-    unique = np.where(alone, np.exp(-others), 0.0)
-    sums = float(unique.sum()), float(risk[alone].sum())
-    return LogLinear(expected, risk, unique, fractions, *sums, overall, terms, iterations, gap)
+    unique = table.f_k == 1
+    probability = np.where(unique, np.exp(-others), 0.0)
+    sums = float(probability.sum()), float(risk[unique].sum())
+    return LogLinear(expected, risk, probability, fractions, *sums, overall, terms, iterations, gap)
 
 
 def _mean_inverse(f: np.ndarray, x: np.ndarray) -> np.ndarray:
@@ -245,14 +243,6 @@ def _terms(interactions: object, keys: tuple[str, ...]) -> tuple[tuple[str, ...]
             raise OptionError(f"interactions: {form}")
         terms.append(tuple(name for name in keys if name in names))
     return tuple(dict.fromkeys(terms))
-
-
-def _sampling_fraction(table: ClassTable, given: object) -> float:
-    """The share of the population that is in the sample."""
-    fraction = fraction_by_weights(table) if given is None else check_positive(given, "sampling_fraction", 1)
-    if fraction is None:
-        raise OptionError("the model needs a sample: name its weight in the spec, or give the sampling_fraction")
-    return fraction
 
 
 def _inclusion_probabilities(table: ClassTable, codes: np.ndarray, parts: list[Block]) -> np.ndarray:

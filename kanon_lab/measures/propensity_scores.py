@@ -1,4 +1,4 @@
-"""How well a model tells which of two files a record is from: the less it can, the more alike they are."""
+"""How well a model predicts which of two files a record is from: the worse, the more alike they are."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import importlib
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -46,15 +47,14 @@ class Propensity:
 
     Attributes
     ----------
-    variables, numeric : what the model was given, and which of it as quantities
+    variables, numeric : predictors of the model, and which of them are quantities
     records, released_share : of both files together, and the share of them that are released, 0-1
-    parameters : free parameters of the logistic model, the intercept among them; None for a tree
+    parameters : free parameters of the logistic model, the intercept included; None for a tree
     pmse : mean over the records of (p - c)^2, where p is the probability to be a released one and c the released share:
-        0 where the model can tell nothing, c (1 - c), so 0.25 for files of equal length, where it tells all
+        0 where the model sees no difference, c (1 - c), so 0.25 for files of equal length, where it separates them all
     expected, sd : mean and standard deviation of `pmse` under no difference
     ratio, standardised : `pmse` over `expected`, and (pmse - expected) / sd
-    null : where `expected` is from: ``formula``, ``permutation`` or ``none``, and then what follows from it is not a
-        number
+    null : where `expected` is from: ``formula``, ``permutation`` or ``none``; with ``none`` these four are NaN
     told_apart : share of records with a probability above 0.999 of the file that they are from, 0-1
     converged : whether the fit of the logistic model came to an end; always so for a tree
     """
@@ -92,21 +92,19 @@ def propensity(
     Parameters
     ----------
     original, released : before and after protection. They need not have the same records.
-    variables : what the model is given, at least one. One that the release has no more is missing there in every
-        record.
+    variables : predictors, at least one. A variable that the release lacks is missing there in every record.
     numeric : which of them are quantities; the others are categories. By default those that are numbers in both files,
         with more than 50 distinct values in the original.
-    model : ``logistic`` or ``tree``: logistic regression without interactions and without a penalty, which sees
-        differences in the shares of categories and the means of quantities, each by itself. Or a classification tree,
-        which also sees differences in spread, in how variables go together, and between numbers that are whole and
-        numbers that are not; its leaves have 20 records and 0.5% of all at least.
-    repeats : permutations of the labels of the files that `expected` is taken from; with 0 it is from the formula of a
-        logistic model, and a tree has none. By default 0 for a logistic model and 20 for a tree; 1 is too few for `sd`.
+    model : ``logistic``: logistic regression without interactions or penalty, which sees differences in the shares of
+        categories and the means of quantities. ``tree``: a classification tree, which also sees differences in spread,
+        in associations, and between whole and other numbers; its leaves have 20 records and 0.5% of all at least.
+    repeats : permutations of the files' labels that `expected` is taken from; with 0 it is from the formula of a
+        logistic model, and a tree has none. By default 0 for a logistic model and 20 for a tree; `sd` needs 2.
     seed : of the permutations and of ties between the splits of a tree, 0 to 2^32 - 1
 
     Notes
     -----
-    A missing category is a category of its own; a missing quantity stands at the mean, beside an indicator of that. In
+    A missing category is a category of its own; a missing quantity takes the mean, beside an indicator of that. In
     the logistic model quantities are standardised; categories beyond the 100 most frequent ones of a variable, or with
     fewer than 20 records in both files together, are one category. A tree takes categories in the order of their text.
 
@@ -114,16 +112,15 @@ def propensity(
     specific utility measures for synthetic data, JRSS A 181, 2018, section 3) says that no difference gives (k - 1) (1
     - c)^2 c / N on average, with standard deviation sqrt(2 (k - 1)) (1 - c)^2 c / N. "No difference" means there that
     the released records are new ones, drawn from a model that was rightly fitted to the original; two independent
-    samples of one population give 1 / (1 - c) times as much, as permuted labels do. For a logistic model what
-    permutations give is therefore multiplied by 1 - c, so that both mean the same; for a tree, where nothing so simple
-    holds, it stands as it is. A protected file is paired with its original instead: most records, or much of each, are
-    the same. So its ratio can be far below 1, is 0 for a file released as it is, and compares releases of one file with
-    each other; it is no test.
+    samples of one population, or permuted labels, give 1 / (1 - c) times as much. For a logistic model the result of
+    permutations is therefore multiplied by 1 - c; for a tree it is not. A protected file is paired with its original:
+    most records, or much of each, are the same. So the ratio can be far below 1, and is 0 for a file released as it is.
+    It compares releases of one file with each other; it is no test.
 
-    Where the model tells some records apart for sure, as by released categories that the original does not have, the
-    likelihood has no greatest value. The fit then stops when the probabilities no longer change. The measure is that of
-    Woo, Reiter, Oganian and Karr, Global measures of data utility for microdata masked for disclosure limitation,
-    Journal of Privacy and Confidentiality 1 (2009).
+    Where some records are told apart for sure, as by categories that only the release has, the likelihood has no
+    maximum, and the fit stops when the probabilities no longer change. The measure is that of Woo, Reiter, Oganian and
+    Karr, Global measures of data utility for microdata masked for disclosure limitation, Journal of Privacy and
+    Confidentiality 1 (2009).
 
     Examples
     --------
@@ -145,13 +142,14 @@ def propensity(
     c = len(released) / len(source)
     columns = {name: _both_numbers(original, released, name) for name in quantities}
     coded = {name: both_coded(original, released, name)[0] for name in names if name not in quantities}
+    fit: Fit
     if model == "tree":
         # A tree cares for the order of numbers only, and scikit-learn keeps few of their digits.
         ranks = [pd.Series(values).rank(method="dense") for values in columns.values()]
-        fit, parameters = _tree_fit(np.column_stack([*ranks, *coded.values()]), seed), None
+        fit, parameters = partial(_fit_tree, np.column_stack([*ranks, *coded.values()]), seed), None
     else:
         design = _independent(_design(columns.values(), coded.values()))
-        fit, parameters = _logistic_fit(design), design.shape[1] + 1
+        fit, parameters = partial(_fit_logistic, design), design.shape[1] + 1
     p, converged = fit(source)
     pmse = float(((p - c) ** 2).mean())
     null, expected, sd = _null(fit, source, parameters, repeats, seed)
@@ -195,22 +193,16 @@ def _quantities(
     """Which variables are quantities, in the order of the variables."""
     if numeric is None:
         with about(ORIGINAL):
-            columns = {name: one_column(original, name) for name in names}
+            columns = [one_column(original, name) for name in names]
+            often = [holds_numbers(column) and column.nunique() > _MOST_CODES for column in columns]
         with about(RELEASED):
-            numeric = [
-                name
-                for name, column in columns.items()
-                if holds_numbers(column)
-                and holds_numbers(one_column(released, name))
-                and column.nunique() > _MOST_CODES
-            ]
-    else:
-        try:
-            numeric = (numeric,) if isinstance(numeric, str) else tuple(numeric)
-        except TypeError:
-            numeric = (str(numeric),)
-        if strange := [name for name in numeric if name not in names]:
-            raise OptionError(f"numeric names {shortened(str(strange[0]))}, which is not one of the variables")
+            return tuple(name for name, has in zip(names, often) if has and holds_numbers(one_column(released, name)))
+    try:
+        numeric = (numeric,) if isinstance(numeric, str) else tuple(numeric)
+    except TypeError:
+        numeric = (str(numeric),)
+    if strange := [name for name in numeric if name not in names]:
+        raise OptionError(f"numeric names {shortened(str(strange[0]))}, which is not one of the variables")
     return tuple(name for name in names if name in numeric)
 
 
@@ -260,33 +252,24 @@ def _independent(design: sparse.csr_array) -> sparse.csr_array:
     return design[:, np.sort(varies[order[:rank] - 1])]
 
 
-def _logistic_fit(design: sparse.csr_array) -> Fit:
-    """Logistic regression on some columns."""
+def _fit_logistic(design: sparse.csr_array, source: np.ndarray) -> tuple[np.ndarray, bool]:
+    """Fit a logistic regression on some columns."""
     linear_model = _sklearn("linear_model")
-
-    def fit(source: np.ndarray) -> tuple[np.ndarray, bool]:
-        if not design.shape[1]:
-            return np.full(len(source), source.mean()), True
-        model = linear_model.LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-8, max_iter=_NEWTON_STEPS)
-        # What it warns of where records are told apart is in the result.
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            model.fit(design, source)
-        return model.predict_proba(design)[:, 1], bool(model.n_iter_[0] < _NEWTON_STEPS)
-
-    return fit
+    if not design.shape[1]:
+        return np.full(len(source), source.mean()), True
+    model = linear_model.LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-8, max_iter=_NEWTON_STEPS)
+    # What it warns of where records are told apart is in the result.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(design, source)
+    return model.predict_proba(design)[:, 1], bool(model.n_iter_[0] < _NEWTON_STEPS)
 
 
-def _tree_fit(columns: np.ndarray, seed: int) -> Fit:
-    """A classification tree on some columns."""
-    tree = _sklearn("tree")
-
-    def fit(source: np.ndarray) -> tuple[np.ndarray, bool]:
-        leaf = max(_LEAST_LEAF, int(np.ceil(_LEAF * len(source))))
-        model = tree.DecisionTreeClassifier(min_samples_leaf=leaf, random_state=seed).fit(columns, source)
-        return model.predict_proba(columns)[:, 1], True
-
-    return fit
+def _fit_tree(columns: np.ndarray, seed: int, source: np.ndarray) -> tuple[np.ndarray, bool]:
+    """Fit a classification tree on some columns."""
+    leaf = max(_LEAST_LEAF, int(np.ceil(_LEAF * len(source))))
+    model = _sklearn("tree").DecisionTreeClassifier(min_samples_leaf=leaf, random_state=seed).fit(columns, source)
+    return model.predict_proba(columns)[:, 1], True
 
 
 def _sklearn(module: str) -> ModuleType:

@@ -1,4 +1,4 @@
-"""Quantities that a release gives away, by intervals about its values, and records far from the others."""
+"""Quantities that a release discloses by intervals around its values, and records far from the others."""
 
 from __future__ import annotations
 
@@ -24,14 +24,13 @@ class Interval:
     Attributes
     ----------
     inside : under the index of the files, one column a variable: whether the original value lies within the interval;
-        missing where there is none, and so nothing to be disclosed
+        missing where there is no original value
     records : under the index of the files: ``compared`` (variables with an original value), ``inside`` (of these),
         ``at_risk`` (there is one, and all of them are inside)
     variables : one row a variable: ``variable``, ``compared`` (records with an original value), ``inside`` (of these),
-        ``share`` (0-1; its mean is what papers report), ``half_width`` (of the interval: in units of the variable by
-        ``sd``, in released records by ``rank``)
-    share, share_any : shares of records with all their values inside (at risk), and with some, 0-1, among those with a
-        value
+        ``share`` (0-1; papers report its mean), ``half_width`` (of the interval: in units of the variable by ``sd``, in
+        released records by ``rank``)
+    share, share_any : shares (0-1) of the records with a value that have all their values inside (at risk), and some
     """
 
     width: float
@@ -51,27 +50,26 @@ def interval_disclosure(
     width: float = 0.05,
     by: str = "sd",
 ) -> Interval:
-    """Count the original values that an interval about the released ones gives away.
+    """Count the original values that lie in an interval around the released ones.
 
     Parameters
     ----------
     original, released : the same records under the same index, before and after protection
     variables : the quantities that are compared; all columns of the original by default
     width : half the interval, above 0: in standard deviations of the original values by ``sd``; as a share of the
-        released values, at most 1, by ``rank`` (of the number of records it is, what is beyond a whole one is dropped)
-    by : ``sd`` or ``rank``: an interval of equal length about every released value (Mateo-Sanz, Sebé and Domingo-Ferrer
-        2004); or, in the order of the released values, from that of the record so many places before the first of its
-        equals to that of the record as many after the last, and not beyond the ends (Domingo-Ferrer and Torra 2001)
+        released records, at most 1, by ``rank`` (rounded down to whole records)
+    by : ``sd``: an interval of equal length around every released value (Mateo-Sanz, Sebé and Domingo-Ferrer 2004).
+        ``rank``: in the order of the released values, from so many places before the first value equal to it to as many
+        after the last, and not beyond the ends (Domingo-Ferrer and Torra 2001)
 
     Notes
     -----
-    Both ends belong to the interval. A value that was suppressed has none, and so is not inside. By ``sd`` a variable
-    whose original values are all equal has an interval of no length.
+    Both ends belong to the interval. A suppressed value is not inside. By ``sd`` a variable whose original values are
+    all equal has an interval of no length.
 
-    The measures are shares at risk: 0 when all values are outside, which is best. INE Chile (2023), section 7.6.2, says
-    in the same paragraph that the risk grows with the values inside and that a result of 1 means that all are outside.
-    sdcMicro's ``dRisk`` takes the standard deviation of the released values and counts a record with one variable
-    outside as inside.
+    The measures are shares at risk: 0 when all values are outside. INE Chile (2023), section 7.6.2, says both that the
+    risk grows with the values inside and that 1 means that all are outside. sdcMicro's ``dRisk`` takes the standard
+    deviation of the released values and counts a record with one variable outside as inside.
 
     Examples
     --------
@@ -87,28 +85,16 @@ def interval_disclosure(
         half = width * both.sd
         inside = np.abs(both.original - both.released) <= half
     else:
-        ranks = [_within_ranks(x, y, width) for x, y in zip(both.original.T, both.released.T)]
-        inside, half = np.column_stack([one for one, _ in ranks]), np.array([steps for _, steps in ranks])
-    compared, number = known.sum(axis=1), inside.sum(axis=1)
-    at_risk = (compared > 0) & (number == compared)
-    some = max(int((compared > 0).sum()), 1)
-    return Interval(
-        width,
-        by,
-        pd.DataFrame(inside, index=both.index, columns=both.variables).astype("boolean").where(known),
-        pd.DataFrame({"compared": compared, "inside": number, "at_risk": at_risk}, index=both.index),
-        pd.DataFrame(
-            {
-                "variable": both.variables,
-                "compared": known.sum(axis=0),
-                "inside": inside.sum(axis=0),
-                "share": inside.sum(axis=0) / known.sum(axis=0),
-                "half_width": half,
-            }
-        ),
-        float(at_risk.sum() / some),
-        float((number > 0).sum() / some),
-    )
+        columns, steps = zip(*(_within_ranks(x, y, width) for x, y in zip(both.original.T, both.released.T)))
+        inside, half = np.column_stack(columns), np.array(steps)
+    cells = pd.DataFrame(inside, index=both.index, columns=both.variables).astype("boolean").where(known)
+    records = pd.DataFrame({"compared": known.sum(axis=1), "inside": inside.sum(axis=1)}, index=both.index)
+    records["at_risk"] = (records["compared"] > 0) & (records["inside"] == records["compared"])
+    sums = {"variable": both.variables, "compared": known.sum(axis=0), "inside": inside.sum(axis=0)}
+    variables = pd.DataFrame(sums).assign(share=sums["inside"] / sums["compared"], half_width=half)
+    some = max(int((records["compared"] > 0).sum()), 1)
+    shares = float(records["at_risk"].sum() / some), float((records["inside"] > 0).sum() / some)
+    return Interval(width, by, cells, records, variables, *shares)
 
 
 def _within_ranks(original: np.ndarray, released: np.ndarray, width: float) -> tuple[np.ndarray, int]:
@@ -169,36 +155,35 @@ def robust_disclosure(
     original, released, variables : as in `interval_disclosure`
     width : half the interval of a record at robust distance 1, in standard deviations of the original values, above 0.
         It grows with the square of the distance.
-    near : released records this close, in the same unit, are hidden among each other, above 0
+    near : released records this close, in the same unit, hide each other, above 0
     neighbours : how many others have to be that close, 1 or more
-    seed : of the estimate of location and spread, which is drawn from subsets of the records
+    seed : of the estimate of location and spread, which draws subsets of the records
 
     Notes
     -----
     Location and covariance are minimum covariance determinant estimates, from at most 10,000 records drawn at random. A
     record is at risk under RMDID1 when at least one of its released values lies within `width` * distance^2 standard
-    deviations of the original; and under RMDID2 unless, besides, `neighbours` other released records are within
-    Euclidean distance `near` (Templ and Meindl 2008). A suppressed value is not inside; a released record without all
-    values has no neighbours. sdcMicro's ``dRiskRMD`` takes a twentieth of the distance where its documentation has the
-    square, and standardises each of the two files by itself.
+    deviations of the original; under RMDID2 when also fewer than `neighbours` other released records are within
+    Euclidean distance `near` (Templ and Meindl 2008). A suppressed value is not inside; a released record with a
+    missing value has no neighbours. sdcMicro's ``dRiskRMD`` takes a twentieth of the distance where its documentation
+    has the square, and standardises each of the two files by itself.
 
     Examples
     --------
     >>> before = pd.DataFrame({"income": [*np.linspace(900, 1100, 40), 9000.0]})
-    >>> found = kanon_lab.measures.robust_disclosure(before, before + 30)
-    >>> found.records["rmdid1"].to_numpy().nonzero()[0].tolist()
+    >>> risk = kanon_lab.measures.robust_disclosure(before, before + 30)
+    >>> risk.records["rmdid1"].to_numpy().nonzero()[0].tolist()
     [0, 39, 40]
     """
     width, near = check_positive(width, "width"), check_positive(near, "near")
     neighbours = check_k(neighbours, "neighbours")
     both = paired(original, released, variables)
     varies = both.sd > 0
-    names = tuple(name for name, one in zip(both.variables, varies) if one)
+    names = tuple(name for name, has in zip(both.variables, varies) if has)
     with about(ORIGINAL):
         distance = _distances(both.original[:, varies], names, seed)
     x, y = both.original[:, varies] / both.sd[varies], both.released[:, varies] / both.sd[varies]
-    inside = np.abs(x - y) <= width * distance[:, None] ** 2
-    first = inside.any(axis=1)
+    first = (np.abs(x - y) <= width * distance[:, None] ** 2).any(axis=1)
     second = first & ~_hidden_among_others(y, near, neighbours)
     records = pd.DataFrame({"distance": distance, "rmdid1": first, "rmdid2": second}, index=both.index)
     measured = int((~np.isnan(distance)).sum())
@@ -238,9 +223,8 @@ def outliers(
     """Find the records that are far from the bulk of a file in several quantities together.
 
     All columns are taken unless `variables` are named; location and spread are estimated as in `robust_disclosure`. The
-    threshold is the root of a quantile (between 0 and 1: the share of a normal distribution that are no outliers) of
-    the chi-squared distribution with as many degrees of freedom as there are variables. Skewed quantities, such as
-    incomes, are better taken as logarithms first.
+    threshold is the root of a quantile (0-1) of the chi-squared distribution with as many degrees of freedom as
+    variables: of normal data, that share are no outliers. Take the logarithm of skewed quantities, such as incomes.
 
     Examples
     --------
@@ -250,7 +234,7 @@ def outliers(
     quantile = check_positive(quantile, "quantile", 1)
     names, values = numbers_of(frame, variables)
     varies = standard_deviations(values) > 0
-    names = tuple(name for name, one in zip(names, varies) if one)
+    names = tuple(name for name, has in zip(names, varies) if has)
     distance = _distances(values[:, varies], names, seed)
     threshold = float(np.sqrt(2 * gammaincinv(len(names) / 2, quantile)))
     which = distance > threshold
@@ -273,19 +257,19 @@ def _distances(values: np.ndarray, names: tuple[str, ...], seed: int) -> np.ndar
     has = ~np.isnan(values).any(axis=1)
     some = _scaled_by_medians(values[has], names)
     drawn = np.random.default_rng(seed).permutation(len(some))[:_MOST_FITTED]
-    flat = True
-    # What scikit-learn raises or warns of where there is no spread is said below.
+    flat, estimate = True, MinCovDet(random_state=seed)
+    # Where there is no spread, scikit-learn raises or warns; the message below says why.
     with warnings.catch_warnings(), contextlib.suppress(ValueError):
         warnings.simplefilter("ignore")
-        found = MinCovDet(random_state=seed).fit(some[np.sort(drawn)])
-        flat = not np.linalg.eigvalsh(found.raw_covariance_)[0] > _FLAT_DIRECTION
+        estimate.fit(some[np.sort(drawn)])
+        flat = not np.linalg.eigvalsh(estimate.raw_covariance_)[0] > _FLAT_DIRECTION
     if flat:
         raise DataError(
             f"in half of the records or more, some of the columns {shortened(', '.join(map(str, names)))} "
             "follow from each other; leave out one that does"
         )
     distance = np.full(len(values), np.nan)
-    distance[has] = np.sqrt(found.mahalanobis(some))
+    distance[has] = np.sqrt(estimate.mahalanobis(some))
     return distance
 
 
@@ -315,7 +299,7 @@ def _hidden_among_others(released: np.ndarray, near: float, neighbours: int) -> 
     has = ~np.isnan(released).any(axis=1)
     hidden = np.zeros(len(released), dtype=bool)
     if has.any():
-        # Equal points make a tree deep: each stands in it once. The nearest ones, itself among them, are enough.
+        # Equal points make a tree deep: it has each of them once. The nearest ones, itself included, are enough.
         points, which, times = np.unique(released[has], axis=0, return_inverse=True, return_counts=True)
         distance, at = cKDTree(points, balanced_tree=False).query(points, k=list(range(1, neighbours + 2)))
         within = np.where(distance <= near, np.append(times, 0)[at], 0).sum(axis=1)
@@ -327,8 +311,8 @@ def _hidden_among_others(released: np.ndarray, near: float, neighbours: int) -> 
 class UpperTail:
     """The records strictly above a quantile.
 
-    The `threshold` is one of the file's own values, so not to be published as it stands. `records` are above it,
-    `share` (0-1) of those with a value; the `missing` have none. `which` is an ndarray of bool, shape (n,).
+    The `threshold` is a value of some record: do not publish it. `records` are above it, `share` (0-1) of those with a
+    value; the `missing` have none. `which` is an ndarray of bool, shape (n,).
     """
 
     quantile: float
@@ -342,9 +326,8 @@ class UpperTail:
 def upper_tail(values: pd.Series, *, quantile: float = 0.9, weight: pd.Series | None = None) -> UpperTail:
     """Find the records whose value is above a quantile (INE Chile 2023, section 7.6.3).
 
-    The quantile (above 0 and at most 1) is the smallest value that at least this share of the records do not exceed; or
-    of the sampling weights (above 0, under the index of the values), and so of the population. R's default interpolates
-    between neighbours instead.
+    The quantile (above 0 and at most 1) is the smallest value that at least this share of the records do not exceed, or
+    of the population, with sampling weights (above 0, under the index of the values). R's default interpolates.
 
     Examples
     --------
@@ -354,7 +337,13 @@ def upper_tail(values: pd.Series, *, quantile: float = 0.9, weight: pd.Series | 
     quantile = check_positive(quantile, "quantile", 1)
     _, column = numbers_of(values.to_frame(), None)
     numbers = column[:, 0]
-    weights = np.ones(len(numbers)) if weight is None else _weights_above_0(weight, values.index)
+    weights = np.ones(len(numbers))
+    if weight is not None:
+        if not weight.index.equals(values.index):
+            raise OptionError("the weights must have the index of the values: one weight a record")
+        weights = numbers_of(weight.to_frame(), None)[1][:, 0]
+        fault = "a weight that is no number above 0; mend it or drop the record"
+        refuse(~(weights > 0), values.index, weight.name, fault)
     known = ~np.isnan(numbers)
     order = np.argsort(numbers[known], kind="stable")
     reached = np.cumsum(weights[known][order])
@@ -364,11 +353,3 @@ def upper_tail(values: pd.Series, *, quantile: float = 0.9, weight: pd.Series | 
     which = numbers > threshold
     number = int(which.sum())
     return UpperTail(quantile, threshold, number, float(number / known.sum()), int((~known).sum()), which)
-
-
-def _weights_above_0(weight: pd.Series, index: pd.Index) -> np.ndarray:
-    if not weight.index.equals(index):
-        raise OptionError("the weights must have the index of the values: one weight a record")
-    _, column = numbers_of(weight.to_frame(), None)
-    refuse(~(column[:, 0] > 0), index, weight.name, "a weight that is no number above 0; mend it or drop the record")
-    return column[:, 0]

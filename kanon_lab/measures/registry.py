@@ -140,19 +140,19 @@ def _at(texts: Texts, mark: str, put: str) -> Texts:
     return texts[0].replace(mark, put), texts[1].replace(mark, put)
 
 
-def below(found: Any, k: int) -> int:
+def below(classes: Any, k: int) -> int:
     """Records with f_k below k."""
-    return found.table.violations([k])[k]
+    return classes.table.violations([k])[k]
 
 
-def above(found: Any, risk: float) -> int:
+def above(classes: Any, risk: float) -> int:
     """Records with an individual risk above a level."""
-    return records_above(found.risk.of_class, threshold=risk, records=found.table.records).records
+    return records_above(classes.risk.of_class, threshold=risk, records=classes.table.records).records
 
 
 def _part_of(whole: str, part: str) -> Callable[[Any], Any]:
     """A part of a mapping, None where there is no such mapping."""
-    return lambda found: None if getattr(found, whole) is None else getattr(found, whole)[part]
+    return lambda source: None if getattr(source, whole) is None else getattr(source, whole)[part]
 
 
 _GROW = (
@@ -172,18 +172,11 @@ _DIVERSITY: dict[str, Any] = {"taken_from": "values", "shown": "file diversity"}
 
 def _by_meaning(name: str, titles: Texts, of: Callable[..., Any], **more: Any) -> list[Measure]:
     """A row for each meaning of a missing key."""
-    return [
-        Measure(
-            f"{name}_{missing}",
-            "risk",
-            (f"{titles[0]} (missing: {english})", f"{titles[1]} (faltante: {spanish})"),
-            of,
-            shown="state",
-            missing=missing,
-            **more,
-        )
-        for missing, (english, spanish) in _MEANINGS.items()
-    ]
+    rows = []
+    for missing, (english, spanish) in _MEANINGS.items():
+        texts = f"{titles[0]} (missing: {english})", f"{titles[1]} (faltante: {spanish})"
+        rows.append(Measure(f"{name}_{missing}", "risk", texts, of, shown="state", missing=missing, **more))
+    return rows
 
 
 def _with_size(part: str, kind: Kind, titles: Texts, unit: Unit) -> Measure:
@@ -195,15 +188,9 @@ def _with_size(part: str, kind: Kind, titles: Texts, unit: Unit) -> Measure:
 
 def _indicators(part: str, titles: Texts, kept: Texts | None = None, kind: Kind = "loss") -> Measure:
     """A row of `kanon_lab.measures.indicator_loss`."""
-    of = _part_of("indicators", part)
-    more = {
-        "unit": "share" if kept else "number",
-        "needs": "indicators",
-        "part_of": "indicators",
-        "kept": kept,
-        "shown": "state",
-    }
-    return Measure(f"indicators_{part}", kind, titles, of, **(_STATE | more))
+    name, of, unit = "indicators", _part_of("indicators", part), "share" if kept else "number"
+    more = _STATE | {"unit": unit, "needs": name, "part_of": name, "kept": kept, "shown": "state"}
+    return Measure(f"{name}_{part}", kind, titles, of, **more)
 
 
 # fmt: off
@@ -286,7 +273,7 @@ _ROWS = [
     ),
     Measure(
         "individual_risk", "risk", ("largest individual risk", "mayor riesgo individual"),
-        lambda found: float(found.risk.of_class.max()), unit="share", shown="",
+        lambda file: float(file.risk.of_class.max()), unit="share", shown="",
         limit=Limit(
             "at most", "is met when no record's individual risk is above this", "0.2",
             ("The record that is easiest to find has a risk of {value}, and {limit} was wanted. A step suppress_risk "
@@ -308,16 +295,13 @@ _ROWS = [
             name="above_risk", by="level", title=_at(_ABOVE, "#", "{level}"),
         ),
     ),
-    *_by_meaning(
-        "expected_reidentifications", _BY_CHANCE, attrgetter("risk.expected_reidentifications"), rounding="risk",
-    ),
+    *_by_meaning("expected_reidentifications", _BY_CHANCE, attrgetter("risk.expected_reidentifications"),
+                 rounding="risk"),
     *_by_meaning("above_#", _ABOVE, above, unit="records", rounding="count", levels="risks"),
     _with_size("classes", "size", ("classes, with household size", "clases, con el tamaño del hogar"), "k"),
     _with_size("k_achieved", "size", ("k, with household size", "k, con el tamaño del hogar"), "k"),
-    _with_size(
-        "sample_uniques", "risk", ("unique records, with household size", "registros únicos, con el tamaño del hogar"),
-        "records",
-    ),
+    _with_size("sample_uniques", "risk",
+               ("unique records, with household size", "registros únicos, con el tamaño del hogar"), "records"),
     Measure(
         "key_linkage", "risk", ("records linked by their keys", "registros vinculados por sus claves"),
         attrgetter("key_linkage"), **_STATE, unit="share", rounding="whole",
@@ -335,9 +319,8 @@ _ROWS = [
     ),
     # Of a sensitive variable: the worst class.
     Measure(
-        "distinct", "diversity", ("different values", "valores distintos"), lambda found: distinct_l(found.counts),
-        **_DIVERSITY,
-        unit="values", rounding="exact", least=True,
+        "distinct", "diversity", ("different values", "valores distintos"), lambda values: distinct_l(values.counts),
+        **_DIVERSITY, unit="values", rounding="exact", least=True,
         limit=Limit(
             "at least", "is met when each class has at least so many values of each sensitive variable; one number for "
             "all, or one for each", "2",
@@ -350,7 +333,7 @@ _ROWS = [
         ),
     ),
     Measure(
-        "entropy", "diversity", ("entropy l", "l de entropía"), lambda found: entropy_l(found.counts),
+        "entropy", "diversity", ("entropy l", "l de entropía"), lambda values: entropy_l(values.counts),
         **_DIVERSITY, rounding="tenth", least=True,
         limit=Limit(
             "at least", "is the same with the entropy's *l* ({doc}`not-enough`)", "{diagnosis: 1.5}",
@@ -363,15 +346,15 @@ _ROWS = [
     ),
     Measure(
         "recursive", "diversity", ("recursive l", "l recursiva"),
-        lambda found: recursive_l(found.counts, c=found.recursive_c),
-        **_DIVERSITY, unit="values", rounding="exact", least=True,
+        lambda values: recursive_l(values.counts, c=values.recursive_c), **_DIVERSITY,
+        unit="values", rounding="exact", least=True,
     ),
     Measure(
         "alpha", "diversity", ("share of one value", "proporción de un valor"),
-        lambda found: largest_share(found.counts), **_DIVERSITY, rounding="tenth",
+        lambda values: largest_share(values.counts), **_DIVERSITY, rounding="tenth",
     ),
     Measure(
-        "t_closeness", "diversity", ("t-closeness", "t-proximidad"), lambda found: found.distance(found.counts),
+        "t_closeness", "diversity", ("t-closeness", "t-proximidad"), lambda values: values.distance(values.counts),
         **_DIVERSITY, rounding="tenth",
         limit=Limit(
             "at most", "is met when no class is further from the file than this, in each sensitive variable", "0.4",
@@ -384,15 +367,15 @@ _ROWS = [
     ),
     Measure(
         "delta_disclosure", "diversity", ("delta-disclosure", "delta-revelación"),
-        lambda found: delta_disclosure(found.counts), "values", shown="file",
+        lambda values: delta_disclosure(values.counts), "values", shown="file",
     ),
     Measure(
         "beta_likeness", "diversity", ("beta-likeness", "beta-semejanza"),
-        lambda found: beta_likeness(found.counts), "values", shown="file",
+        lambda values: beta_likeness(values.counts), "values", shown="file",
     ),
     Measure(
         "enhanced_beta_likeness", "diversity", ("enhanced beta-likeness", "beta-semejanza reforzada"),
-        lambda found: enhanced_beta_likeness(found.counts), "values", shown="file",
+        lambda values: enhanced_beta_likeness(values.counts), "values", shown="file",
     ),
     # Counted by a verdict only.
     Measure(
@@ -437,7 +420,7 @@ _ROWS = [
     ),
     Measure(
         "distinct_#", "size", ("different values of #", "valores distintos de #"),
-        lambda found, key: found.distinct_values[key], "states", unit="values", shown="state", levels="keys",
+        lambda states, key: states.distinct_values[key], "states", unit="values", shown="state", levels="keys",
     ),
     Measure(
         "granularity", "loss", ("granularity lost", "granularidad perdida"), attrgetter("granularity"),
@@ -449,10 +432,10 @@ _ROWS = [
         attrgetter("non_uniform_entropy"), "states",
         unit="share", counted=False, shown="state steps utility", rounding="whole",
     ),
-    Measure("discernibility", "loss", None, lambda found: discernibility(found.table), unit="values", shown="state"),
+    Measure("discernibility", "loss", None, lambda file: discernibility(file.table), unit="values", shown="state"),
     Measure(
         "average_class_size", "loss", ("average class size", "tamaño medio de clase"),
-        lambda found: average_class_size(found.table), digits=2, shown="state utility", rounding="risk",
+        lambda file: average_class_size(file.table), digits=2, shown="state utility", rounding="risk",
     ),
     Measure(
         "table_distance", "loss", ("distance of tables (Hellinger)", "distancia de las tablas (Hellinger)"),
@@ -461,8 +444,7 @@ _ROWS = [
     ),
     Measure(
         "il1s", "loss", ("change of quantities (IL1s)", "cambio de las cantidades (IL1s)"),
-        _part_of("quantity_loss", "il1s"),
-        **_STATE, digits=4, rounding="risk", needs="numeric_variables",
+        _part_of("quantity_loss", "il1s"), **_STATE, digits=4, rounding="risk", needs="numeric_variables",
     ),
     Measure(
         "eigenvalues", "loss", ("difference of eigenvalues", "diferencia de los valores propios"),
@@ -505,15 +487,15 @@ MEASURES: dict[str, Measure] = {}
 LIMITS: dict[str, Measure] = {}
 
 
-def register(measure: Measure) -> None:
-    """Add a row to the table."""
-    MEASURES[measure.name] = measure
-    if measure.limit is not None:
-        LIMITS[measure.limit.name or measure.name] = measure
+def register(*rows: Measure) -> None:
+    """Add rows to the table."""
+    for row in rows:
+        MEASURES[row.name] = row
+        if row.limit is not None:
+            LIMITS[row.limit.name or row.name] = row
 
 
-for _row in _ROWS:
-    register(_row)
+register(*_ROWS)
 
 
 def limit_of(name: str) -> Limit:
@@ -533,11 +515,8 @@ def measures(**wanted: Any) -> list[Measure]:
     ['k_achieved']
     """
     place = wanted.pop("shown", None)
-    return [
-        row
-        for row in MEASURES.values()
-        if (place is None or row.is_shown(place)) and all(getattr(row, name) == value for name, value in wanted.items())
-    ]
+    rows = [row for row in MEASURES.values() if all(getattr(row, name) == value for name, value in wanted.items())]
+    return [row for row in rows if place is None or row.is_shown(place)]
 
 
 _LEVEL = r"(\d+(?:\.\d+)?(?:e-\d+)?)"

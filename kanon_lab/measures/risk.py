@@ -1,8 +1,9 @@
-"""Risk of re-identification, of records and of households."""
+"""Risk of re-identification: of records, of households, and of a whole file."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -37,12 +38,11 @@ def individual_risk(f_k: np.ndarray, F_k: np.ndarray, *, estimator: str = "bened
     (p/f) 2F1(1, 1; f + 1; 1 - p), which is more than ``inverse``; the approximation for f >= 3 is p/(f - (1 - p))
     (Benedetti and Franconi 1998; Franconi and Polettini 2004).
 
-    This is valid for a sample with weights, where each person of a class is in the sample independently with the same
-    probability p (Bernoulli sampling), and the sum of the weights is near the number of persons in the population.
-    Neither holds to the letter: whole households are drawn together, and a sum of few weights is a rough estimate. A
-    record alone in its class has the risk that its own weight gives, however rare its key is, so that the mean risk of
-    such records may be wrong by half or more. `loglinear` learns from the classes around. Where F_k was counted,
-    ``inverse`` is the risk.
+    The model assumes that each person of a class is in the sample independently with the same probability p, and that
+    the weights add up to about the number of persons in the population. Real samples draw whole households, and a sum
+    of few weights is a rough estimate. A sample unique has the risk that its own weight gives, however rare its key is,
+    so the mean risk of sample uniques may be wrong by half or more; `loglinear` learns from the classes around them.
+    Where F_k was counted, ``inverse`` is the risk.
 
     Examples
     --------
@@ -53,36 +53,6 @@ def individual_risk(f_k: np.ndarray, F_k: np.ndarray, *, estimator: str = "bened
     f, F = as_numbers(f_k, "f_k"), as_numbers(F_k, "F_k")
     if f.shape != F.shape:
         raise OptionError("f_k and F_k must be two arrays of the same length")
-    _refuse_impossible(f, F)
-    risk, of_some = np.empty(f.shape), {"inverse": _inverse, "exact": _exact}.get(estimator, _approximate)
-    for start in range(0, len(f), _BLOCK):  # of millions of classes no more than one array is held at a time
-        rows = slice(start, start + _BLOCK)
-        risk[rows] = of_some(f[rows], np.maximum(F[rows], f[rows]))
-    return risk
-
-
-def _inverse(f: np.ndarray, F: np.ndarray) -> np.ndarray:
-    return 1 / F
-
-
-def _approximate(f: np.ndarray, F: np.ndarray) -> np.ndarray:
-    p, q = f / F, (F - f) / F
-    few = f < 3
-    risk = p / (f - q + few)
-    risk[few] = _exact(f[few], F[few])
-    return risk
-
-
-def _too_light(f_k: np.ndarray, F_k: np.ndarray) -> np.ndarray:
-    """Whether the weights of a class add up to less than its records, which no population allows."""
-    light = np.empty(len(f_k), dtype=bool)
-    for start in range(0, len(f_k), _BLOCK):
-        rows = slice(start, start + _BLOCK)
-        light[rows] = F_k[rows] < f_k[rows] * (1 - ROUNDING)
-    return light
-
-
-def _refuse_impossible(f: np.ndarray, F: np.ndarray) -> None:
     faults = {
         "an f_k below 1; it counts the record itself": ~(f >= 1),
         "an F_k that is not finite; mend the weights": ~np.isfinite(F) | ~np.isfinite(f),
@@ -93,19 +63,41 @@ def _refuse_impossible(f: np.ndarray, F: np.ndarray) -> None:
     for fault, rows in faults.items():
         if rows.any():
             raise DataError(f"{int(rows.sum())} of {len(f)} classes, first number {int(rows.argmax())}, have {fault}")
+    risk = np.empty(f.shape)
+    for start in range(0, len(f), _BLOCK):  # of millions of classes no more than one array is held at a time
+        some = slice(start, start + _BLOCK)
+        risk[some] = _risk_by(estimator, f[some], np.maximum(F[some], f[some]))
+    return risk
 
 
-def _exact(f: np.ndarray, F: np.ndarray) -> np.ndarray:
-    """Expectation of 1/F_k: p times the integral from 0 to 1 of s^(f - 1) / (p + q s).
+def _risk_by(estimator: str, f: np.ndarray, F: np.ndarray) -> np.ndarray:
+    """Individual risk under an estimator, for F of f or more.
 
-    Either way below adds and takes away numbers of like size only once a step, so that nothing cancels.
+    The expectation of 1/F_k is p times the integral from 0 to 1 of s^(f - 1) / (p + q s). Both ways to compute it add
+    and subtract numbers of like size only once a step, so that nothing cancels.
     """
+    if estimator == "inverse":
+        return 1 / F
     p, q = f / F, (F - f) / F
+    if estimator == "benedetti-franconi":
+        few = f < 3
+        risk = p / (f - q + few)
+        risk[few] = _risk_by("exact", f[few], F[few])
+        return risk
     risk = np.empty_like(f)
     series = (p >= 0.5) | (f >= _MANY_RECORDS)
     risk[series] = p[series] / f[series] * _series(f[series], q[series])
     risk[~series] = p[~series] * _recursion(f[~series], p[~series], q[~series])
     return risk
+
+
+def _too_light(f_k: np.ndarray, F_k: np.ndarray) -> np.ndarray:
+    """Whether the weights of a class add up to less than its records, which no population allows."""
+    light = np.empty(len(f_k), dtype=bool)
+    for start in range(0, len(f_k), _BLOCK):
+        rows = slice(start, start + _BLOCK)
+        light[rows] = F_k[rows] < f_k[rows] * (1 - ROUNDING)
+    return light
 
 
 def _series(f: np.ndarray, q: np.ndarray) -> np.ndarray:
@@ -185,8 +177,8 @@ def records_above(
 
     Notes
     -----
-    A risk that exceeds the threshold by less than a billionth of it is not above it: the weights of a class, added up
-    in another order of the rows, give a risk that differs in its last digits, and the count must not depend on that.
+    A risk that exceeds the threshold by less than a billionth of it does not count as above: its last digits depend on
+    the order in which weights are added up.
 
     A relative threshold always finds records, however safe the file is, and fewer than 1 - `quantile` of them where
     many share the risk at the threshold, as the records of one class do.
@@ -214,6 +206,65 @@ def records_above(
     return RecordsAbove(kind, limit, count, count / n, which)
 
 
+@dataclass(frozen=True)
+class FileRisk:
+    """Risk of re-identification in a file; what is of households is None without them.
+
+    Attributes
+    ----------
+    estimator : behind every individual risk (`kanon_lab.measures.ESTIMATORS`)
+    of_class : individual risk of the records of each class, in (0, 1], shape (n_classes,)
+    global_risk, expected_reidentifications : its mean (0-1) and its sum over records
+    household_risk : mean over records of the risk of their household, 0-1
+    expected_household_reidentifications : households with some member who is re-identified: sum over households, each
+        once, of their risk
+    expected_persons_in_reidentified_households : the persons in those: sum over records of the risk of their household
+    sum_population_frequency : sum over records of F_k
+    """
+
+    estimator: str
+    of_class: np.ndarray = field(repr=False)
+    global_risk: float
+    expected_reidentifications: float
+    household_risk: float | None
+    expected_household_reidentifications: float | None
+    expected_persons_in_reidentified_households: float | None
+    sum_population_frequency: float
+    _table: ClassTable = field(repr=False)
+
+    @cached_property
+    def risk(self) -> np.ndarray:
+        """Individual risk of each record, in the order of the frame, shape (n,)."""
+        return self.of_class[self._table.class_of_record]
+
+
+def file_risk(table: ClassTable, *, estimator: str = "benedetti-franconi") -> FileRisk:
+    """Individual, global and household risk of a file.
+
+    The measures are made for a sample with weights. Without a weight in the spec every record weighs 1, so that the
+    risks are 1/f_k: those of a whole population. Where F_k was counted in a known population, take the estimator
+    ``inverse``.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"age": [30, 30, 41], "weight": [10.0, 15.0, 40.0]})
+    >>> risk = kanon_lab.measures.file_risk(kanon_lab.class_table(frame, kanon_lab.KeySpec("age", weight="weight")))
+    >>> risk.risk.round(4).tolist(), round(risk.expected_reidentifications, 4)
+    ([0.0679, 0.0679, 0.0946], 0.2303)
+    """
+    refuse_light_classes(table, table.f_k, table.F_k)
+    of_class = individual_risk(table.f_k, table.F_k, estimator=estimator)
+    expected = float((of_class * table.records).sum())
+    of_households = of_persons = mean = None
+    if (members := table.members) is not None:
+        home, class_, records = members
+        homes = risks_of_homes(home, of_class[class_], records)
+        of_households, of_persons = float(homes["risk"].sum()), float((homes["risk"] * homes["members"]).sum())
+        mean = of_persons / table.n
+    F_k = float((table.records * table.F_k).sum())
+    return FileRisk(estimator, of_class, expected / table.n, expected, mean, of_households, of_persons, F_k, table)
+
+
 def household_risk(risk: np.ndarray, household: np.ndarray) -> np.ndarray:
     """Risk of each record's household, shape (n,), 0-1: ``risk`` of `household_risks`.
 
@@ -225,7 +276,7 @@ def household_risk(risk: np.ndarray, household: np.ndarray) -> np.ndarray:
     [0.28, 0.28, 0.5]
     """
     risk, homes = _risks_and_homes(risk, household)
-    return _some_member(homes.codes, risk, np.ones(len(risk)))[homes.codes]
+    return risks_of_homes(homes.codes, risk, np.ones(len(risk)))["risk"][homes.codes]
 
 
 def household_risks(risk: np.ndarray, household: np.ndarray) -> pd.DataFrame:
@@ -248,8 +299,8 @@ def household_risks(risk: np.ndarray, household: np.ndarray) -> pd.DataFrame:
     {'members': 2.0, 'risk': 0.28, 'lower': 0.2, 'upper': 0.3}
     """
     risk, homes = _risks_and_homes(risk, household)
-    measures = risks_of_homes(homes.codes, risk, np.ones(len(risk), dtype=np.int64))
-    return pd.DataFrame(measures, index=homes.values.rename("household"))
+    columns = risks_of_homes(homes.codes, risk, np.ones(len(risk), dtype=np.int64))
+    return pd.DataFrame(columns, index=homes.values.rename("household"))
 
 
 def risks_of_homes(home: np.ndarray, risk: np.ndarray, members: np.ndarray) -> dict[str, np.ndarray]:
@@ -257,8 +308,10 @@ def risks_of_homes(home: np.ndarray, risk: np.ndarray, members: np.ndarray) -> d
     lower = np.zeros(int(home.max()) + 1)
     np.maximum.at(lower, home, risk)
     upper = np.minimum(np.bincount(home, weights=members * risk), 1)
-    found = np.clip(_some_member(home, risk, members), lower, upper)
-    return {"members": np.bincount(home, members).astype(np.int64), "risk": found, "lower": lower, "upper": upper}
+    with np.errstate(divide="ignore"):  # a member with a risk of 1 makes that of the household 1
+        logs = np.bincount(home, weights=members * np.log1p(-risk))
+    some_member = np.clip(-np.expm1(logs), lower, upper)
+    return {"members": np.bincount(home, members).astype(np.int64), "risk": some_member, "lower": lower, "upper": upper}
 
 
 def household_size(household: pd.Series) -> pd.Series:
@@ -321,13 +374,13 @@ def with_household_composition(table: ClassTable) -> dict[str, int]:
     home, own, times = _members_of(table)
     household, class_ = np.repeat(home, times), np.repeat(own, times)
     members = np.bincount(household)
-    start, composition, found = np.cumsum(members) - members, np.empty(len(members), dtype=np.int64), 0
+    start, composition, compositions = np.cumsum(members) - members, np.empty(len(members), dtype=np.int64), 0
     for size in np.unique(members):
         homes = np.flatnonzero(members == size)
         group, some = distinct_rows(class_[start[homes, None] + np.arange(size)])
-        composition[homes] = found + group
-        found += len(some)
-    _, _, records = counted(class_, composition[household], table.n_classes, found)
+        composition[homes] = compositions + group
+        compositions += len(some)
+    _, _, records = counted(class_, composition[household], table.n_classes, compositions)
     return _with_a_further_key(records, records)
 
 
@@ -359,10 +412,3 @@ def _coded_homes(household: np.ndarray | pd.Series) -> Coded:
     if (absent := np.asarray(homes.codes) < 0).any():
         raise DataError(f"record {first_row(absent, household.index)} has no household; fill it in or drop the record")
     return homes
-
-
-def _some_member(home: np.ndarray, risk: np.ndarray, members: np.ndarray) -> np.ndarray:
-    """The probability of each household that some member is re-identified, each independently of the others."""
-    with np.errstate(divide="ignore"):  # a member who is certain to be found makes the household certain
-        logs = np.bincount(home, weights=members * np.log1p(-risk))
-    return -np.expm1(logs)

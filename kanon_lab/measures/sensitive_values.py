@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -45,14 +45,11 @@ class Bands:
 
     edges: Sequence[float | None]
     closed: str
+    _rule: rules.Bands = field(init=False, repr=False, compare=False)
 
     def __post_init__(self):
         object.__setattr__(self, "edges", tuple(self.edges))
-        _ = self._rule
-
-    @property
-    def _rule(self) -> rules.Bands:
-        return rules.Bands.of(self.edges, self.closed, False, None, "bands")
+        object.__setattr__(self, "_rule", rules.Bands.of(self.edges, self.closed, False, None, "bands"))
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -162,7 +159,7 @@ def diversity(
 
     Parameters
     ----------
-    variable : a sensitive or numeric variable of the table's spec, or one value a record in the order of its frame
+    variable : a sensitive or numeric variable of the table's spec, or a Series with one value a record
     recursive_c : the c of recursive (c, l)-diversity, above 0
     distance : ``equal``, ``ordered`` or ``hierarchical``: distance between values for t-closeness; see `DISTANCES`.
         Ordered: numbers by size, then text by its letters; bands and ordered categoricals by their own order.
@@ -175,7 +172,7 @@ def diversity(
     value; under ``category`` missing is a value as any other; under ``error`` it is refused. The shares of the file
     count every record once, without weights.
 
-    Of a class in which value i has the share p_i, and in the file q_i (the most and the least are over the values):
+    With p the share of a value in the class and q its share in the file:
 
     - ``distinct``: how many values it has (Li, Li and Venkatasubramanian 2007).
     - ``entropy``: exp(-sum p ln p); from 1 to ``distinct`` (Machanavajjhala et al. 2007).
@@ -185,14 +182,14 @@ def diversity(
     - ``t_closeness``: the distance between p and q, 0-1 (Li, Li and Venkatasubramanian 2007).
     - ``delta_disclosure``: the largest abs(ln(p / q)), infinite where a value is lacking (Brickell and Shmatikov 2008).
     - ``beta_likeness``: the largest gain (p - q) / q; ``enhanced_beta_likeness``: the same, but infinite where a gain
-      exceeds -ln q, which no beta mends (Cao and Karras 2012).
+      exceeds -ln q (Cao and Karras 2012).
 
     Examples
     --------
     >>> frame = pd.DataFrame({"age": [30, 30, 41, 41], "illness": ["flu", "none", "none", "none"]})
     >>> table = kanon_lab.class_table(frame, kanon_lab.KeySpec("age", sensitive_variables="illness"))
-    >>> found = kanon_lab.measures.diversity(table, "illness")
-    >>> found.classes["distinct"].tolist(), found.file["distinct"], found.file["t_closeness"]
+    >>> illness = kanon_lab.measures.diversity(table, "illness")
+    >>> illness.classes["distinct"].tolist(), illness.file["distinct"], illness.file["t_closeness"]
     ([2, 1], 1, 0.25)
     """
     check_choice(distance, "distance", DISTANCES)
@@ -201,8 +198,7 @@ def diversity(
     column = table.column(variable)
     if bands is not None:
         column = bands.cut(column)
-    counts = _counts_in_order(table, column)
-    counts, alike = _distributions(counts)
+    counts, number = _distributions(_counts_in_order(table, column))
     if hierarchy is not None:
         first_rows = column.drop_duplicates()
         for level in range(1, hierarchy.height + 1):
@@ -216,9 +212,9 @@ def diversity(
     for row in rows:
         if row.unit == "values":
             measured[row.name] = pd.array(measured[row.name], dtype="Int64")
-    found = {each: numbers.take(alike) for each, numbers in measured.items()}
-    known = np.append(counts.known, 0)[alike]
-    classes = pd.DataFrame({"records": table.records, "known": known, **found}, copy=False)
+    of_classes = {name: numbers.take(number) for name, numbers in measured.items()}
+    known = np.append(counts.known, 0)[number]
+    classes = pd.DataFrame({"records": table.records, "known": known, **of_classes}, copy=False)
     return Diversity(str(column.name), recursive_c, distance, table.spec.missing, counts.values, classes, file)
 
 
@@ -236,9 +232,7 @@ def p_sensitivity(table: ClassTable, variables: Iterable[str] | str | None = Non
     PSensitivity(k_achieved=2, p_achieved=1, by_variable={'illness': 1})
     """
     variables = (variables,) if isinstance(variables, str) else variables or table.spec.sensitive_variables
-    by_variable: dict[str, Any] = {
-        name: _worst("distinct", distinct_l(table.sensitive_counts(name))) for name in variables
-    }
+    by_variable: Any = {name: _worst("distinct", distinct_l(table.sensitive_counts(name))) for name in variables}
     if not by_variable:
         raise OptionError("no sensitive variable: name at least one")
     return PSensitivity(table.k_achieved, min(by_variable.values()), by_variable)
@@ -260,10 +254,9 @@ def alpha_k(table: ClassTable, variable: str | pd.Series, *, value: object = Non
     counts = table.sensitive_counts(variable)
     position = None
     if value is not None:
-        found = np.flatnonzero([each == value for each in counts.values])
-        if not len(found):
+        position = next((i for i, label in enumerate(counts.values) if label == value), None)
+        if position is None:
             raise OptionError(f"no record has the value {value!r} in the sensitive variable; check how it is written")
-        position = int(found[0])
     alpha: Any = _worst("alpha", largest_share(counts, position=position))
     return AlphaK(table.k_achieved, alpha)
 
@@ -293,12 +286,11 @@ _FEW_VALUES, _FEW_RECORDS = 3, 15
 
 
 def _distributions(counts: ValueCounts) -> tuple[ValueCounts, np.ndarray]:
-    """Counts in which one class stands for all with the same, and its number for each class.
+    """Counts with one class for all classes that have equal counts, and the number of that class for each class.
 
-    Where nothing is known that is -1, the last: a class without counts, which measures find nothing for.
-
-    Where keys are many, most classes have one to three values, of few records each: millions have a few hundred
-    different counts. A class with more is left by itself.
+    A class in which nothing is known has the number -1: the last class, which has no counts. With many keys, most
+    classes have one to three values of few records each, so that millions have a few hundred different counts. A class
+    with more is left by itself.
     """
     m, start = len(counts.values), counts.start
     length = np.diff(start, append=len(counts.class_))

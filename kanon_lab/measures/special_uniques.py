@@ -24,31 +24,36 @@ _MOST_SUBSETS, _MOST_BYTES = 2**20, 2**31
 def minimal_uniques(
     codes: np.ndarray, radices: Sequence[int], candidates: np.ndarray, *, max_size: int
 ) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
-    """Walk the sets of keys on which classes are unique, and on no smaller set within.
+    """Yield the sets of keys on which classes are unique, but not on a smaller set within, and these classes.
 
     `codes` (shape (P, keys), distinct rows) go from 0 to radix - 1, or are -1 where missing, which is compatible with
     any; `candidates` (bool, shape (P,)) are one record each and compatible with no other row. Yields a subset
     (positions of keys, rising) and the candidates that know all its keys, are compatible with no other row on them, and
     are compatible with some on every smaller set of them.
 
-    Every subset comes after the smaller ones within. What is unique on one of those is unique here too, and standing
-    alone it changes nobody else's count, so it is left out; hence who is found alone among the rest is so for the first
+    Every subset comes after the smaller ones within. A row that is unique on one of those is left out: it is unique
+    here too, and changes the count of no other row. So a row that is unique among the rest is unique for the first
     time. From a subset to the next one by one more key, groups are only split further.
     """
+    from tqdm import tqdm
+
     keys = codes.shape[1]
     _refuse_too_many(keys, max_size, len(codes))
-    nobody = np.zeros(-(-len(codes) // 8), dtype=np.uint8)
+    group, some = distinct_rows((codes < 0).astype(np.int8))
+    missing = [sum(1 << int(key) for key in np.flatnonzero(codes[row] < 0)) for row in some]
+    incomplete = [(mask, np.flatnonzero(group == i)) for i, mask in enumerate(missing) if mask]
+    none = np.zeros(-(-len(codes) // 8), dtype=np.uint8)
     by_key = np.ascontiguousarray(codes.T)
-    search = _SearchForUniques(by_key, tuple(radices), candidates, max_size, _incomplete(codes), {0: nobody})
+    search = _SearchForUniques(by_key, tuple(radices), candidates, max_size, incomplete, {0: none})
     total = sum(comb(keys, size) for size in range(1, max_size + 1))
     everything = _Node(0, keys, np.arange(len(codes)), np.zeros(len(codes), dtype=np.int64), 1)
-    with _progress(total) as bar:
+    with tqdm(total=total, desc="sets of keys", disable=None, delay=2, leave=False) as bar:
         yield from search.below(everything, bar)
 
 
 @dataclass(frozen=True)
 class _Node:
-    """A subset of the keys, and the rows that are not alone on it: those that know all its keys, and their groups."""
+    """A subset of the keys, and the rows that know all its keys and are not unique on it, with their groups."""
 
     subset: int  # one bit a key
     lowest: int  # keys below it are still to be added
@@ -63,31 +68,31 @@ class _SearchForUniques:
     radices: tuple[int, ...]
     candidates: np.ndarray
     max_size: int
-    incomplete: list[tuple[int, np.ndarray]]
-    # Of each subset, as bits, the rows that stand alone on it; a subset on which every candidate does so is not kept.
-    alone: dict[int, np.ndarray]
+    incomplete: list[tuple[int, np.ndarray]]  # the rows that miss keys, by the keys that they miss
+    # Of each subset, as bits, the rows that are unique on it; a subset on which all candidates are is not kept.
+    unique: dict[int, np.ndarray]
 
     def below(self, node: _Node, bar) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
         for key in range(node.lowest):
             subset = node.subset | 1 << key
-            before: list[Any] = [self.alone.get(subset ^ 1 << other) for other in _keys(subset)]
+            # Subsets that are made of this one by adding keys below the last, itself included.
+            within = sum(comb(key, more) for more in range(self.max_size - subset.bit_count() + 1))
+            before: list[Any] = [self.unique.get(subset ^ 1 << other) for other in _keys(subset)]
             if any(bits is None for bits in before):
-                bar.update(self._subsets_from(subset, key))
+                bar.update(within)
                 continue
-            bar.update()
-            found, next_node = self._with_key(node, key, np.bitwise_or.reduce(before))
-            if len(found):
-                yield _keys(subset), found
+            rows, next_node = self._with_key(node, key, np.bitwise_or.reduce(before))
+            if len(rows):
+                yield _keys(subset), rows
+            bar.update(1 if next_node is not None else within)
             if next_node is not None:
                 yield from self.below(next_node, bar)
-            elif key:
-                bar.update(self._subsets_from(subset, key) - 1)
 
-    def _with_key(self, node: _Node, key: int, alone_before: np.ndarray) -> tuple[np.ndarray, _Node | None]:
+    def _with_key(self, node: _Node, key: int, unique_before: np.ndarray) -> tuple[np.ndarray, _Node | None]:
         """The rows unique for the first time with one more key, and what is left to be split further."""
         subset = node.subset | 1 << key
-        alone = np.unpackbits(alone_before, count=len(self.candidates), bitorder="little").view(bool)
-        rest = np.flatnonzero(~alone.take(node.rows))
+        unique = np.unpackbits(unique_before, count=len(self.candidates), bitorder="little").view(bool)
+        rest = np.flatnonzero(~unique.take(node.rows))
         rows = node.rows.take(rest)
         values = self.codes[key].take(rows)
         if self.incomplete:
@@ -96,18 +101,18 @@ class _SearchForUniques:
         group, distinct = grouped(node.group.take(rest) * self.radices[key] + values, node.groups * self.radices[key])
         lonely = (np.bincount(group, minlength=len(distinct)) == 1).take(group)
         new = rows[lonely]
-        found = new[self.candidates[new]]
-        if self.incomplete and len(found):
-            met = self._met(subset, found)
-            lonely[np.searchsorted(rows, found[met])] = False
-            new, found = rows[lonely], found[~met]
+        msus = new[self.candidates[new]]
+        if self.incomplete and len(msus):
+            met = self._met(subset, msus)
+            lonely[np.searchsorted(rows, msus[met])] = False
+            new, msus = rows[lonely], msus[~met]
         stay = np.flatnonzero(~lonely)
         left = rows.take(stay)
         if subset.bit_count() == self.max_size or not self.candidates[left].any():
-            return found, None
-        alone[new] = True
-        self.alone[subset] = np.packbits(alone, bitorder="little")
-        return found, _Node(subset, key, left, group.take(stay), len(distinct))
+            return msus, None
+        unique[new] = True
+        self.unique[subset] = np.packbits(unique, bitorder="little")
+        return msus, _Node(subset, key, left, group.take(stay), len(distinct))
 
     def _met(self, subset: int, rows: np.ndarray) -> np.ndarray:
         """Which of the rows, that know all keys of the subset, a row that misses some of them is compatible with."""
@@ -128,20 +133,9 @@ class _SearchForUniques:
             met[~met] = np.isin(packed[:of_rows], packed[of_rows:])
         return met
 
-    def _subsets_from(self, subset: int, lowest: int) -> int:
-        """Subsets that are made of this one by adding keys below the lowest, itself included."""
-        return sum(comb(lowest, more) for more in range(self.max_size - subset.bit_count() + 1))
-
 
 def _keys(subset: int) -> tuple[int, ...]:
     return tuple(key for key in range(subset.bit_length()) if subset >> key & 1)
-
-
-def _incomplete(codes: np.ndarray) -> list[tuple[int, np.ndarray]]:
-    """The rows that miss keys, by which they miss."""
-    group, some = distinct_rows((codes < 0).astype(np.int8))
-    missing = [sum(1 << int(key) for key in np.flatnonzero(codes[row] < 0)) for row in some]
-    return [(keys, np.flatnonzero(group == i)) for i, keys in enumerate(missing) if keys]
 
 
 def _refuse_too_many(keys: int, max_size: int, rows: int) -> None:
@@ -157,12 +151,6 @@ def _refuse_too_many(keys: int, max_size: int, rows: int) -> None:
         )
 
 
-def _progress(total: int):
-    from tqdm import tqdm
-
-    return tqdm(total=total, desc="sets of keys", disable=None, delay=2, leave=False)
-
-
 # The exponent of a score in its DIS-SUDA form is 1 for 8 keys and falls by this with each more. It has to stay above 0.
 _PER_KEY = 1 / 20
 # Where nothing tells the sampling fraction.
@@ -175,20 +163,19 @@ class Suda:
 
     Attributes
     ----------
-    max_size : the most keys in an MSU that was looked for
+    max_size : the most keys in an MSU
     msus : one row a set of keys that is an MSU of some record, small sets first: ``variables`` (tuple of str),
         ``size``, ``records``
     records : under the index of the frame: ``score`` (SUDA, 0 or more), ``dis_score`` (DIS-SUDA, 0-1), ``msus`` (their
         number), ``smallest`` (keys in the smallest; 0 without an MSU)
     contributions : under the index of the frame, one column a key variable: the share (0-1) of the record's score that
-        comes from MSUs with this variable. An MSU counts for each of its variables, so a row adds up to 1 or more; 0
-        for a record without an MSU
+        comes from MSUs with this variable. An MSU counts for each of its variables, so a row adds up to 1 or more, or
+        to 0 without an MSU
     variables : one row a key variable: ``variable``, ``contribution`` (the same share of all scores of the file),
         ``msus`` (MSUs with this variable, summed over records)
-    sampling_fraction : behind `dis` and the DIS-SUDA scores: as given, or n over the sum of the weights, or 0.1 without
-        weights
-    dis : data intrusion simulation: the probability that a match is right, given that it is unique, 0-1. Not a number
-        where no record is unique and none in a pair
+    sampling_fraction : behind `dis` and the DIS-SUDA scores
+    dis : data intrusion simulation: the probability that a unique match is right, 0-1; NaN where no record is unique
+        and none in a pair
     """
 
     max_size: int
@@ -209,26 +196,22 @@ def suda(table: ClassTable, *, max_size: int | None = None, sampling_fraction: f
 
     Parameters
     ----------
-    max_size : the most keys in an MSU, from 1 to the number of keys; by default all. With more than 20 keys it has
-        to be given.
+    max_size : the most keys in an MSU, from 1 to the number of keys; by default all. More than 20 keys need it.
     sampling_fraction : share of the population that is in the sample, above 0 and up to 1. Default: the number of
-        records over the sum of their weights; where the spec names no weight 0.1, which is a guess: give it. SUDA
-        scores do not need it.
+        records over the sum of their weights, or a guess of 0.1 without weights. SUDA scores do not need it.
 
     Notes
     -----
     With m keys and M the largest size, an MSU of s keys adds the product of m - i for i from s to the smaller of M and
-    m - 1: by default (m - s)!. The product for s = m is empty, so an MSU of all keys adds 1, as in sdcMicro; every
-    record that is unique in the file has a score above 0, unless `max_size` is smaller than all its MSUs (Elliot,
-    Manning and Ford 2002; Manning, Haglin and Keane 2008).
+    m - 1: by default (m - s)!, and 1 for all keys, as in sdcMicro (Elliot, Manning and Ford 2002; Manning, Haglin and
+    Keane 2008).
 
     With U unique records, P records in pairs (f_k = 2) and sampling fraction f, DIS is U f / (U f + P (1 - f)) (Skinner
     and Elliot 2002). A DIS-SUDA score (Elliot and Manning 2003) is 1 / (1 + n (1/DIS - 1) / (s^q A)) for a record with
     score s, where n records have a score, A is the sum of s^-q over them and q = 1 + (8 - m)/20 (at least 1/20): the
     odds of a right match are taken as proportional to s^q, and the harmonic mean of the scores is DIS. This is the
-    formula of sdcMicro's program, whose sampling fraction is 0.01 unless it is given. DIS holds where each person is in
-    the sample independently with the same probability f; where fractions differ, n over the sum of the weights is only
-    their mean.
+    formula of sdcMicro's program, whose default sampling fraction is 0.01. DIS assumes that each person is in the
+    sample independently with the same probability f.
 
     Under the policy ``wildcard`` an MSU consists of keys that the record knows, and a record that misses some of them
     is compatible; sdcMicro takes such a record for a different one.
@@ -250,8 +233,8 @@ def suda(table: ClassTable, *, max_size: int | None = None, sampling_fraction: f
     else:
         fraction = check_positive(sampling_fraction, "sampling_fraction", 1)
     sets, by_key, of_class = _scored(table, max_size)
-    dis, of_class["dis_score"] = _intrusion(table, of_class["score"].to_numpy(), fraction)
     names, of_record, score = list(table.spec.key_variables), table.class_of_record, of_class["score"].to_numpy()
+    dis, of_class["dis_score"] = _intrusion(table, score, fraction)
     shares = by_key / np.where(score > 0, score, 1)
     return Suda(
         max_size,
@@ -278,7 +261,7 @@ def unique_keys(table: ClassTable, *, max_size: int | None = None) -> tuple[pd.D
     """
     max_size = _checked_size(table, max_size)
     names = list(table.spec.key_variables)
-    sets = _sets({subset: len(rows) for subset, rows in _found(table, max_size)}, names)
+    sets = _sets({subset: len(rows) for subset, rows in _uniques(table, max_size)}, names)
     return _by_variable(sets, names, max_size), sets
 
 
@@ -290,7 +273,7 @@ def _checked_size(table: ClassTable, max_size: int | None) -> int:
     return max_size
 
 
-def _found(table: ClassTable, max_size: int) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
+def _uniques(table: ClassTable, max_size: int) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
     radices = [len(labels) + 1 for labels in table.labels]
     return minimal_uniques(table.policy_codes, radices, table.f_k == 1, max_size=max_size)
 
@@ -316,8 +299,8 @@ def _by_variable(sets: pd.DataFrame, names: list[str], max_size: int) -> pd.Data
     weights = [_weight(size, len(names), max_size) for size in sets["size"]]
     rows = [*zip(sets["variables"], weights, sets["records"], strict=True)]
     whole = sum(weight * records for _, weight, records in rows) or 1
-    parts = [sum(weight * records for each, weight, records in rows if name in each) / whole for name in names]
-    msus = [int(sum(records for each, _, records in rows if name in each)) for name in names]
+    parts = [sum(weight * records for keys, weight, records in rows if name in keys) / whole for name in names]
+    msus = [int(sum(records for keys, _, records in rows if name in keys)) for name in names]
     return pd.DataFrame({"variable": names, "contribution": parts, "msus": msus})
 
 
@@ -330,7 +313,7 @@ def _scored(table: ClassTable, max_size: int) -> tuple[pd.DataFrame, np.ndarray,
     weights = [_weight(size, keys, max_size) for size in range(keys + 1)]
     score, by_key = np.zeros(classes), np.zeros((keys, classes))
     msus, smallest, sizes = np.zeros(classes, dtype=np.int64), np.full(classes, keys + 1), {}
-    for subset, rows in _found(table, max_size):
+    for subset, rows in _uniques(table, max_size):
         score[rows] += weights[len(subset)]
         for key in subset:
             by_key[key, rows] += weights[len(subset)]

@@ -21,7 +21,7 @@ from kanon_lab.columns import (
 )
 from kanon_lab.errors import DataError, OptionError, about, shortened
 
-#: A standard error, or a length, below this share of what it belongs to is what rounding leaves of none.
+#: A standard error, or a length, below this share of its estimate is 0 but for rounding.
 NOTHING = 1e-13
 
 
@@ -63,10 +63,10 @@ class Survey:
         if len(frame) == 0:
             raise DataError("has no records; nothing can be estimated")
         self.unit = np.arange(len(frame))  # Of each record
-        strata = [_codes_without_gap(frame, name, "stratum") for name in design.strata]
+        strata = [_complete_codes(frame, name, "stratum") for name in design.strata]
         self.stratum, _ = distinct_rows(np.column_stack([np.zeros_like(self.unit), *strata]))  # Of each unit
         if design.sampling_unit is not None:
-            label = _codes_without_gap(frame, design.sampling_unit, "sampling unit")
+            label = _complete_codes(frame, design.sampling_unit, "sampling unit")
             self.unit, some = distinct_rows(np.column_stack([self.stratum, label]))
             self.stratum = self.stratum[some]
         self.weights = weights_of(frame, design.weight)
@@ -108,13 +108,13 @@ def ratios(within: Domains, values: np.ndarray, *, shift: float = 0.0) -> tuple[
 
     .. math:: V = \sum_h \frac{n_h}{n_h - 1} \sum_{i=1}^{n_h} (z_{hi} - \bar z_h)^2
 
-    as if units were drawn with replacement (ultimate clusters): there is no correction for a finite population (Wolter
-    2007, Introduction to Variance Estimation, chapter 6). A stratum with one unit has no spread; its z is taken from
-    the mean of all units of the survey, which is 0 for a ratio, and so adds z^2. Groups as parts of the full design, df
-    and lone units are as in the R package survey of Lumley (``degf`` of a subset, ``lonely.psu="adjust"``).
+    as if units were drawn with replacement (ultimate clusters), without a correction for a finite population (Wolter
+    2007, Introduction to Variance Estimation, chapter 6). A stratum with one unit has no spread; its z is centred at
+    the mean of all units of the survey, which is 0 for a ratio. Groups, df and lone units are as in the R package
+    survey of Lumley (``degf`` of a subset, ``lonely.psu="adjust"``).
 
-    A `shift`, a number near the values, is taken from them before anything is added up and put back at the end. The
-    error is missing where the group has no degree of freedom: within one unit z adds up to 0 whatever the values.
+    A `shift`, a number near the values, is subtracted before the sums and added at the end, for precision. The error is
+    missing where the group has no degree of freedom: within one unit z adds up to 0 whatever the values.
     """
     survey, groups = within.survey, len(within.records)
     weighted = survey.weights[within.rows] * (values[within.rows] - shift)
@@ -143,12 +143,11 @@ def rate_interval(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Lower and upper end of the interval of rates, within 0-1; missing where `se` is.
 
-    The t interval of log(p / (1 - p)), whose standard error is se / (p (1 - p)), taken back to rates.
+    The t interval of log(p / (1 - p)), whose standard error is se / (p (1 - p)), transformed back to rates.
 
-    A rate of 0 or 1 has no spread to tell its error by, and yet has one. Its interval is that of Clopper and Pearson
-    for none, or all, of `units`: the sampling units with records in the group. Korn and Graubard (1998, Survey
-    Methodology 24 (2), 193-201) put the effective sample size there, which such a rate does not give; the units are as
-    few as if the records of each were all alike, so the interval is conservative, unless weights differ widely. Any
+    A rate of 0 or 1 has the interval of Clopper and Pearson for none, or all, of `units`: the sampling units with
+    records in the group. Korn and Graubard (1998, Survey Methodology 24 (2), 193-201) take the effective sample size,
+    which such a rate does not give; with the units the interval is conservative, unless weights differ widely. Any
     other rate without error is its own interval.
     """
     from scipy.special import expit, logit
@@ -188,7 +187,7 @@ def weights_of_both(
         return before, weights_of(released, weight)
 
 
-def _codes_without_gap(frame: pd.DataFrame, name: str, what: str) -> np.ndarray:
+def _complete_codes(frame: pd.DataFrame, name: str, what: str) -> np.ndarray:
     codes = coded(one_column(frame, name)).codes
     refuse(codes < 0, frame.index, name, f"no {what}; fill it in, or drop the record")
     return codes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +14,7 @@ from kanon_lab.columns import as_text, coded, composed, distinct_rows, names_of,
 from kanon_lab.errors import DataError, OptionError, UnfitOptionError, shortened
 from kanon_lab.measures.survey_design import NOTHING, Design, Domains, Survey, mean_interval, rate_interval, ratios
 
-#: What stands between names and between values that are crossed.
+#: The text between names, and between values, that are crossed.
 BETWEEN = " x "
 
 
@@ -24,10 +24,10 @@ class IndicatorSet:
 
     Parameters
     ----------
-    rates : by variable the categories whose share of the population is estimated; all of them where there is None.
-        Categories are matched as text, so that 1, 1.0 and "1" are one.
+    rates : by variable the categories whose share of the population is estimated; None means all of them. Categories
+        are matched as text, so that 1, 1.0 and "1" are equal.
     means : quantities whose mean is estimated
-    by : groups that are estimated too, besides the whole file: of one variable, or of several that are crossed
+    by : groups to estimate besides the whole file: of one variable, or of several that are crossed
     design : Design
     level : of the intervals, above 0 and below 1
     """
@@ -60,6 +60,7 @@ def text_of(value: object) -> str:
 
 
 def _rates(rates: Any) -> dict[str, tuple[str, ...] | None]:
+    """The categories by variable, checked."""
     if not isinstance(rates, Mapping):
         return dict.fromkeys(names_of(rates, "rates"))
     names_of(list(rates), "rates")
@@ -72,9 +73,9 @@ def _categories(name: str, wanted: object) -> tuple[str, ...]:
         raise OptionError(
             f"{place}: categories must be a list, such as [diabetes], or null for all, not {shortened(repr(wanted))}"
         )
-    if unfit := [each for each in wanted if each is None or isinstance(each, (list, tuple, Mapping))]:
+    if unfit := [value for value in wanted if value is None or isinstance(value, (list, tuple, Mapping))]:
         raise OptionError(f"{place}: a category must be one text or number, not {shortened(repr(unfit[0]))}")
-    texts = tuple(text_of(each) for each in wanted)
+    texts = tuple(map(text_of, wanted))
     if twice := [text for i, text in enumerate(texts) if text in texts[:i]]:
         raise OptionError(f"{place}: category {shortened(twice[0])} is named twice")
     return texts
@@ -84,13 +85,13 @@ def _by(by: object) -> tuple[tuple[str, ...], ...]:
     listed = (by,) if isinstance(by, str) else by
     if not isinstance(listed, Iterable) or isinstance(listed, Mapping):
         raise OptionError(f"by must be a list of variables or of lists to cross, not {shortened(repr(by))}")
-    found = tuple(names_of(each, "by") for each in listed)
-    if not all(found):
+    groups = tuple(names_of(names, "by") for names in listed)
+    if not all(groups):
         raise OptionError("by: an empty list; the whole file is estimated anyway")
-    labels = [BETWEEN.join(names) for names in found]
+    labels = [BETWEEN.join(names) for names in groups]
     if twice := [label for i, label in enumerate(labels) if label in labels[:i]]:
         raise OptionError(f"by: {shortened(twice[0])} is named twice; name each group once")
-    return found
+    return groups
 
 
 #: What names an indicator.
@@ -100,13 +101,13 @@ _FIGURES = ("records", "population", "estimate", "se", "lower", "upper", "df", "
 
 @dataclass(frozen=True)
 class _Outcome:
-    """What is estimated of a variable: each category (empty for a mean) with the value of every record."""
+    """What is estimated of a variable: its categories with their codes, or its mean."""
 
     kind: str
     variable: str
-    known: np.ndarray
-    shift: float
-    values: Callable[[], Iterator[tuple[str, np.ndarray]]]
+    numbers: np.ndarray  # Of each record: its value, or the code of its category (-1 where missing)
+    categories: dict[str, int] = field(default_factory=lambda: {"": 0})
+    shift: float = 0.0
 
 
 def indicators(
@@ -118,9 +119,9 @@ def indicators(
 ) -> pd.DataFrame:
     """Estimate rates and means in the whole file and in groups, with intervals from the survey's design.
 
-    Records without a value of the variable are left out, as are those without one of the variables that make the
-    groups. Every estimate is of a part of the full design; see `kanon_lab.measures.survey_design.ratios`. A group of
-    few records gives their values away: these figures are for the office, until they are checked as tables are.
+    Records that lack the variable, or a variable of the groups, are left out. Every estimate is of a part of the full
+    design; see `kanon_lab.measures.survey_design.ratios`. A group of few records discloses their values: keep these
+    figures inside the office until they are checked as tables are.
 
     Parameters
     ----------
@@ -128,9 +129,9 @@ def indicators(
     wanted : which rates and means, of which groups
     design_from : where to read the design, under the same index; for a released file the original, since the release
         may lack the design or have changed it
-    absent : ``error`` or ``skip``: what becomes of a variable or category that is not there, or of a mean of what is no
-        quantity: it is refused or has no row. With ``skip`` a category that only `design_from` has is estimated too, as
-        0, as long as all categories there are were in `design_from` also: else the variable was recoded.
+    absent : ``error`` or ``skip``: whether a variable or category that is not there, or a mean of what is no quantity,
+        is refused or has no row. With ``skip`` a category that only `design_from` has is estimated as 0, unless `frame`
+        has new categories: then the variable was recoded.
 
     Returns
     -------
@@ -140,8 +141,8 @@ def indicators(
         ``records`` (with a value), ``population`` (sum of their weights), ``estimate`` (0-1 for a rate), ``se``,
         ``lower``, ``upper``, ``df`` (units less strata, of those with such records), ``lone_strata`` (of these strata,
         those with one sampling unit). Where ``df`` is 0, as in a group within one unit, ``se`` and the interval are
-        missing: nothing tells the error. Where ``se`` is 0 the interval is the estimate alone, but for a rate of 0 or
-        1; see `kanon_lab.measures.survey_design.rate_interval`.
+        missing. Where ``se`` is 0 the interval is the estimate alone, except for a rate of 0 or 1
+        (`kanon_lab.measures.survey_design.rate_interval`).
 
     Examples
     --------
@@ -160,8 +161,8 @@ def indicators(
     if not frame.index.equals(source.index):
         raise DataError("its index is not that of the file its design is read from; give both the same records")
     survey = Survey(source, wanted.design)
-    made = [names for names in ((), *wanted.by) if absent == "error" or {*names} <= {*frame.columns}]
-    groupings = {BETWEEN.join(names): _labelled(frame, names, absent) for names in made}
+    present = [names for names in ((), *wanted.by) if absent == "error" or {*names} <= {*frame.columns}]
+    groupings = {BETWEEN.join(names): _labelled(frame, names, absent) for names in present}
     parts = [
         estimates
         for outcome in _outcomes(frame, source, wanted, absent)
@@ -176,34 +177,38 @@ def _estimates(
     survey: Survey, outcome: _Outcome, by: str, codes: np.ndarray, labels: np.ndarray, level: float
 ) -> Iterator[dict[str, np.ndarray]]:
     """The rows of each category of one variable, in the groups that have records with a value of it."""
-    within = Domains(survey, np.where(outcome.known, codes, -1), len(labels))
+    is_rate = outcome.kind == "rate"
+    known = outcome.numbers >= 0 if is_rate else ~np.isnan(outcome.numbers)
+    within = Domains(survey, np.where(known, codes, -1), len(labels))
     some = within.records > 0
-    for category, values in outcome.values():
+    for category, code in outcome.categories.items():
+        values = (outcome.numbers == code).astype(float) if is_rate else outcome.numbers
         estimate, se = ratios(within, values, shift=outcome.shift)
-        if outcome.kind == "rate":
+        if is_rate:
             lower, upper = rate_interval(estimate, se, within.df, within.units, level)
         else:
             lower, upper = mean_interval(estimate, se, within.df, level)
         figures = (within.records, within.population, estimate, se, lower, upper, within.df, within.lone)
-        row = {"kind": outcome.kind, "variable": outcome.variable, "category": category, "by": by}
-        yield {
-            **{name: np.full(int(some.sum()), text, dtype=object) for name, text in row.items()},
-            "group": labels[some],
-            **{name: column[some] for name, column in zip(_FIGURES, figures)},
-        }
+        texts = (outcome.kind, outcome.variable, category, by)
+        repeated = [np.full(int(some.sum()), text, dtype=object) for text in texts]
+        yield dict(zip((*KEYS, *_FIGURES), [*repeated, labels[some], *(column[some] for column in figures)]))
 
 
 def _outcomes(frame: pd.DataFrame, source: pd.DataFrame, wanted: IndicatorSet, absent: str) -> Iterator[_Outcome]:
+    """What is estimated of each variable of the set: rates, then means."""
     for name, categories in wanted.rates.items():
         if absent == "error" or name in frame:
             yield _outcome_of_rate(frame, source, name, categories, absent)
     for name in wanted.means:
         if absent == "error" or name in frame:
             try:
-                yield _outcome_of_mean(frame, name, absent)
+                values = numbers_of(frame, name, may_lack_values=absent == "skip")[1][:, 0]
             except DataError:
                 if absent == "error":
                     raise
+                continue
+            known = values[~np.isnan(values)]
+            yield _Outcome("mean", name, values, shift=float(known.mean()) if len(known) else 0.0)
 
 
 def _outcome_of_rate(
@@ -222,19 +227,7 @@ def _outcome_of_rate(
         )
     categories = [category for category in wanted or known if category in known]
     number = {label: code for code, label in enumerate(there)}
-
-    def values() -> Iterator[tuple[str, np.ndarray]]:
-        for category in categories:
-            yield category, (codes == number.get(category, len(there))).astype(float)
-
-    return _Outcome("rate", name, codes >= 0, 0.0, values)
-
-
-def _outcome_of_mean(frame: pd.DataFrame, name: str, absent: str) -> _Outcome:
-    values = numbers_of(frame, name, may_lack_values=absent == "skip")[1][:, 0]
-    known = ~np.isnan(values)
-    shift = float(values[known].mean()) if known.any() else 0.0
-    return _Outcome("mean", name, known, shift, lambda: iter([("", values)]))
+    return _Outcome("rate", name, codes, {category: number.get(category, len(there)) for category in categories})
 
 
 def _labelled(frame: pd.DataFrame, names: tuple[str, ...], absent: str) -> tuple[np.ndarray, np.ndarray]:
@@ -266,10 +259,8 @@ def compare_indicators(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFram
 
     The overlap of two intervals is the mean of the two shares of their lengths that both cover: 1 for the same
     interval, 0 for two that do not meet (Karr, Kohnen, Oganian, Reiter and Sanil 2006, The American Statistician 60
-    (3), 224-232). An interval that is one point, where there is no error, has a share of 1 if it lies in the other and
-    of 0 if not, and covers 0 of the other's length: so 1 for the same point twice, a half for a point within an
-    interval. What is beyond an end by no more than rounding, 1e-9 of the length or the last digits of the numbers,
-    still lies within.
+    (3), 224-232). An interval of one point counts a half within another interval, and 1 beside the same point. Numbers
+    beyond an end by rounding only (1e-9 of the length, or their last digits) count as inside.
 
     Returns
     -------
@@ -278,16 +269,16 @@ def compare_indicators(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFram
         ``estimate_before``, ``lower_before``, ``upper_before`` and the same ``_after``; ``difference`` (after less
         before); ``relative_difference`` (over the absolute value before; missing where that is 0); ``overlap`` (0-1);
         ``covered`` (whether the estimate after lies in the interval before; boolean); ``status``: ``compared``, or
-        ``lost`` where `after` has no such row, since the variable was taken out or recoded, or the group is gone. What
-        is lost has no figures after it. Rows that only `after` has are left out: nobody asked for them. The overlap is
-        missing too where one of the intervals is, and ``covered`` where that before is.
+        ``lost`` where `after` has no such row, since the variable was removed or recoded, or the group is gone. Rows
+        that only `after` has are left out. ``overlap`` is missing where an interval is, and ``covered`` where the
+        interval before is.
 
     Examples
     --------
     >>> from kanon_lab.measures import indicators
     >>> frame = pd.DataFrame({"income": [10, 14, 20, 24]})
     >>> wanted = kanon_lab.measures.IndicatorSet(means="income")
-    >>> before, after = (indicators(each, wanted) for each in (frame, frame + 3))
+    >>> before, after = indicators(frame, wanted), indicators(frame + 3, wanted)
     >>> kanon_lab.measures.compare_indicators(before, after)[["difference", "overlap", "covered", "status"]].round(4)
        difference  overlap  covered    status
     0         3.0   0.8484     True  compared
@@ -297,8 +288,8 @@ def compare_indicators(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFram
         if not {*columns} <= {*frame.columns} or frame.duplicated(keys).any():
             raise OptionError(f"{name} must be what indicators gives, with one row an indicator and group")
     # Without rows there are no types to join by.
-    one, other = (frame[columns].astype(dict.fromkeys(KEYS, object)) for frame in (before, after))
-    rows = one.merge(other, on=keys, how="left", suffixes=("_before", "_after"), indicator="status")
+    first, second = (frame[columns].astype(dict.fromkeys(KEYS, object)) for frame in (before, after))
+    rows = first.merge(second, on=keys, how="left", suffixes=("_before", "_after"), indicator="status")
     rows["status"] = np.where(rows["status"] == "both", "compared", "lost")
     figures = [f"{end}_{side}" for side in ("before", "after") for end in _ENDS]
     was, low, high, now, other_low, other_high = (rows[name].to_numpy(dtype=float) for name in figures)
@@ -320,11 +311,10 @@ def indicator_loss(compared: pd.DataFrame) -> dict[str, Any]:
     -------
     dict
         ``compared`` and ``lost`` (indicators, with an interval or not); ``overlap_mean`` and ``overlap_least`` (0-1),
-        of those with an overlap, and ``covered`` (0-1), the share of those for which that is known; and ``overlap_all``
-        (0-1), the mean over all that had an interval before, where each that is lost, or has no interval after, counts
-        as no overlap. None where there is no such indicator. Compare protections by ``overlap_all``: the others look
-        better the more is lost. An indicator without an interval before cannot be weighed; if it is lost, only ``lost``
-        says so.
+        of those with an overlap; ``covered`` (0-1), the share of those for which it is known; ``overlap_all`` (0-1),
+        the mean over all that had an interval before, where a lost indicator or interval counts as no overlap. None
+        where there is no such indicator. Compare protections by ``overlap_all``: the others look better the more is
+        lost.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The law of one cell: how many of its persons are k-anonymous, in expectation and with their exact variance."""
+"""The law of one cell: the expected number of its persons who are k-anonymous, and the exact variance."""
 
 from __future__ import annotations
 
@@ -44,9 +44,7 @@ class KRange:
 
 
 def parse_ranges(text: str) -> tuple[KRange, ...]:
-    """Read ranges of k, separated by commas: each is ``k``, ``from-to`` (both ends included) or ``from+``.
-
-    They stay in the order given, and may overlap: each is measured on its own.
+    """Ranges of k from a text such as ``1,2-5,6+`` (both ends included), in its order. They may overlap.
 
     Examples
     --------
@@ -188,7 +186,7 @@ def persons_in_ranges(n: np.ndarray, periods: int | np.ndarray | BirthLaw, range
 def variance_in_ranges(n: np.ndarray, periods: int | np.ndarray | BirthLaw, ranges: Sequence[KRange]) -> np.ndarray:
     """Variance of the number of persons whose k lies in each range, given n; arguments as in `persons_by_k`.
 
-    Exact but for rounding: no simulation. Only the birth dates are random; the counts n are taken as known.
+    Exact except for rounding. Only the birth dates are random; the counts n are known.
 
     Returns
     -------
@@ -244,22 +242,10 @@ def _births(k_range: KRange) -> IntegerSet:
     return ((k_range.k_from, np.inf if k_range.k_to is None else k_range.k_to),)
 
 
-def _complement(births: IntegerSet) -> IntegerSet:
-    """The births a person can have that are not in the set: a person's own birth always counts, so from 1 on."""
-    gaps: list[tuple[float, float]] = []
-    start: float = 1
-    for first, last in births:
-        if first > start:
-            gaps.append((start, first - 1))
-        start = last + 1
-    if np.isfinite(start):
-        gaps.append((start, np.inf))
-    return tuple(gaps)
-
-
-def _intersection(a: IntegerSet, b: IntegerSet) -> IntegerSet:
-    pairs = ((max(x[0], y[0]), min(x[1], y[1])) for x in a for y in b)
-    return tuple((first, last) for first, last in pairs if first <= last)
+def _complement(k_range: KRange) -> IntegerSet:
+    """The births outside a range, from 1 on: a person's own birth always counts."""
+    below = ((1, k_range.k_from - 1),) if k_range.k_from > 1 else ()
+    return below if k_range.k_to is None else (*below, (k_range.k_to + 1, np.inf))
 
 
 def _between(first: np.ndarray | float, last: np.ndarray | float, m: np.ndarray, p: float | np.ndarray) -> np.ndarray:
@@ -290,12 +276,12 @@ def _share(n: np.ndarray, law: BirthLaw, births: IntegerSet) -> np.ndarray:
 
 
 def _covariance(n: np.ndarray, law: BirthLaw, first: KRange, second: KRange) -> np.ndarray:
-    """Covariance of the persons in two ranges. A range that holds most persons is replaced by its complement.
+    """Covariance of the persons in two ranges. A range with most of the persons is replaced by its complement.
 
-    A_R and n - A_R have the same variance, and the small one of the two loses few digits in E[A A'] - E[A] E[A'].
+    A_R and n - A_R have the same variance, and the smaller of the two loses fewer digits in E[A A'] - E[A] E[A'].
     """
     result = np.zeros(n.size)
-    sets = [(_births(r), _complement(_births(r))) for r in (first, second)]
+    sets = [(_births(r), _complement(r)) for r in (first, second)]
     likely = [_share(n, law, births) > 0.5 for births, _ in sets]
     same = first == second
     for swap_a in (False, True):
@@ -308,7 +294,9 @@ def _covariance(n: np.ndarray, law: BirthLaw, first: KRange, second: KRange) -> 
 
 
 def _covariance_of_sets(n: np.ndarray, law: BirthLaw, a: IntegerSet, b: IntegerSet) -> np.ndarray:
-    both, share_a = _intersection(a, b), _share(n, law, a)
+    overlaps = ((max(x[0], y[0]), min(x[1], y[1])) for x in a for y in b)
+    both = tuple((first, last) for first, last in overlaps if first <= last)
+    share_a = _share(n, law, a)
     share_b, share_both = (share_a, share_a) if a == b else (_share(n, law, b), _share(n, law, both))
     pairs = _pair_share(n, law, a, b, both)
     return n * (share_both - share_a * share_b) + n * (n - 1.0) * (pairs - share_a * share_b)

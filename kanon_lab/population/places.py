@@ -1,9 +1,8 @@
-"""Anonymity of places: the law of one cell added up over cells, the same by simulation, and what pictures show."""
+"""Anonymity of places: the law of one cell summed over cells, the same by simulation, and the data of its charts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import reduce
 
 import numpy as np
 import pandas as pd
@@ -24,8 +23,8 @@ from kanon_lab.population.law import (
     variance_in_ranges,
 )
 
-#: Half-width of a 95 % interval in standard deviations: the normal approximation, which is good where many persons are
-#: expected; where a handful is, the interval covers less (89-93 % seen) and its lower end may be negative.
+#: Half-width of a 95% interval in standard deviations, by the normal approximation: good where many persons are
+#: expected. With a handful the interval covers less (89-93% seen) and its lower end may be negative.
 Z_95 = 1.959963984540054
 
 LEVELS = ("all", "province", "municipality")
@@ -98,31 +97,24 @@ def anonymity(
     """
     ranges, laws = as_ranges(ranges), birth_laws(dates)
     places = Places(counts, by)
-    expected = _rounded_persons if round_each_k else _expected_persons
-    persons = np.stack([expected(places, law, ranges) for law in laws.values()], axis=1)
+    if round_each_k:
+        of_laws = [_rounded_persons(places, law, ranges) for law in laws.values()]
+    else:
+        of_laws = [places.cells @ persons_in_ranges(places.sizes, law, ranges) for law in laws.values()]
+    persons = np.stack(of_laws, axis=1)
+    sd = np.full(persons.shape, np.nan)
     if spread:
         variance = [places.cells @ variance_in_ranges(places.sizes, law, ranges) for law in laws.values()]
         sd = np.sqrt(np.stack(variance, axis=1))
-    else:
-        sd = np.full(persons.shape, np.nan)
-    tidy = _crossed(places.frame, _rows_of(laws), _rows_of_ranges(ranges)).assign(persons=persons.ravel())
+    tidy = places.frame.merge(_rows_of(laws, ranges), how="cross").assign(persons=persons.ravel())
     share = tidy["persons"] / tidy["population"].where(tidy["population"] > 0)
     return tidy.assign(share=share, sd=sd.ravel(), half_width=Z_95 * sd.ravel())[_COLUMNS]
 
 
-def _crossed(*frames: pd.DataFrame) -> pd.DataFrame:
-    """Every row of the first frame with every row of the next; those of the last change fastest."""
-    return reduce(lambda first, second: first.merge(second, how="cross"), frames)
-
-
-def _rows_of(laws: Mapping[str, BirthLaw]) -> pd.DataFrame:
-    return pd.DataFrame({"dates": list(laws), "periods": [law.periods for law in laws.values()]})
-
-
-def _rows_of_ranges(ranges: Sequence[KRange]) -> pd.DataFrame:
-    """``k_from`` and ``k_to``, missing where open."""
-    k_to = pd.array([r.k_to for r in ranges], dtype="Int64")
-    return pd.DataFrame({"k_from": [r.k_from for r in ranges], "k_to": k_to})
+def _rows_of(laws: Mapping[str, BirthLaw], ranges: Sequence[KRange]) -> pd.DataFrame:
+    """One row a law and range: ``dates``, ``periods``, ``k_from``, and ``k_to`` (missing where open)."""
+    rows = [(name, law.periods, r.k_from, r.k_to) for name, law in laws.items() for r in ranges]
+    return pd.DataFrame(rows, columns=["dates", "periods", "k_from", "k_to"]).astype({"k_to": "Int64"})
 
 
 def birth_laws(dates: Iterable[str] | Mapping[str, int | Sequence[float]]) -> dict[str, BirthLaw]:
@@ -173,13 +165,8 @@ def _check(counts: pd.DataFrame) -> None:
         raise OptionError("some cells have no place or province: see kanon_lab.data.check_counts")
 
 
-def _expected_persons(places: Places, law: BirthLaw, ranges: Sequence[KRange]) -> np.ndarray:
-    """Persons per place and range."""
-    return places.cells @ persons_in_ranges(places.sizes, law, ranges)
-
-
 def _rounded_persons(places: Places, law: BirthLaw, ranges: Sequence[KRange]) -> np.ndarray:
-    """The same when each k is rounded first (half to even, as R rounds)."""
+    """Expected persons per place and range, each k rounded first (half to even, as R rounds)."""
     k_last = max(r.k_from - 1 if r.k_to is None else r.k_to for r in ranges)
     # Beyond this k the largest cell has no chance worth rounding.
     k_last = min(k_last, likely_births(int(places.sizes[-1]), float(law.probability.max())) + 1)
@@ -227,19 +214,21 @@ def explorer_grid(
     # Expectations add up, so the whole costs nothing more.
     whole_frame = provinces.drop(columns=["level", "place", "name"]).groupby("dates", sort=False, as_index=False).sum()
     levels = [whole_frame.assign(level="whole", place="all", name=whole), provinces.sort_values("name", kind="stable")]
+    levels = [_cumulative_shares(pd.concat(levels, ignore_index=True))]
     for code in municipalities:
         here = counts[counts["place"] == code]
         if here.empty:
             raise OptionError(f"no municipality of the population has the code {code!r}")
-        levels.append(_municipality(here, dates, k_max))
-    return _cumulative_shares(pd.concat(levels, ignore_index=True))
+        levels.append(municipality_grid(here, dates=dates, k_max=k_max))
+    return pd.concat(levels, ignore_index=True)
 
 
 def municipality_grid(counts: pd.DataFrame, *, dates: Iterable[str] = tuple(PERIODS), k_max: int = 100) -> pd.DataFrame:
     """The rows of `explorer_grid` for one municipality, from its own cells alone; none where it has no persons."""
     if counts["place"].nunique() != 1:
         raise OptionError("give the rows of exactly one municipality")
-    return _cumulative_shares(_municipality(counts, tuple(dates), k_max))
+    expected = expected_by_k(counts, dates=dates, k_max=k_max, by="municipality")
+    return _cumulative_shares(expected.assign(level="municipality"))
 
 
 def shares_at_k(grid: pd.DataFrame, k: int) -> pd.DataFrame:
@@ -269,10 +258,6 @@ def expected_by_k(
     return pd.concat(blocks, ignore_index=True)
 
 
-def _municipality(counts: pd.DataFrame, dates: tuple[str, ...], k_max: int) -> pd.DataFrame:
-    return expected_by_k(counts, dates=dates, k_max=k_max, by="municipality").assign(level="municipality")
-
-
 def _cumulative_shares(expected: pd.DataFrame) -> pd.DataFrame:
     inhabited = expected[expected["population"] > 0].reset_index(drop=True)
     persons = inhabited.drop(columns=GRID_COLUMNS).cumsum(axis=1)
@@ -282,12 +267,11 @@ def _cumulative_shares(expected: pd.DataFrame) -> pd.DataFrame:
 
 
 def thin_places(frame: pd.DataFrame) -> pd.DataFrame:
-    """Municipalities by population and share, those that would be drawn on one another taken together.
+    """Municipalities by population and share, merged where their points would overlap in a chart.
 
-    Of a frame by `anonymity` with one range of k. One row per date and occupied cell, 20 cells per factor of ten in
-    population by 2 percentage points in share: ``dates``, ``municipalities`` (how many), ``population_from``,
-    ``population_to``, ``population`` (their geometric mean) and ``share`` (their mean, 0-1). None with persons is left
-    out.
+    The frame is that of `anonymity` with one range of k. One row per date and occupied cell, 20 cells per factor of ten
+    in population by 2 percentage points in share: ``dates``, ``municipalities`` (how many), ``population_from``,
+    ``population_to``, ``population`` (their geometric mean) and ``share`` (their mean, 0-1).
     """
     inhabited = frame[frame["population"] > 0]
     log_population = np.log10(inhabited["population"])
@@ -331,12 +315,11 @@ def alone_by_age(
     if "age_group" not in counts:
         raise OptionError("the population has no column age_group: see kanon_lab.data.check_counts")
     groups = sorted(counts["age_group"].unique(), key=lowest_age)
-    of_group = {
-        group: anonymity(counts[counts["age_group"] == group], dates=dates, ranges="1", spread=False)
+    parts = [
+        anonymity(counts[counts["age_group"] == group], dates=dates, ranges="1", spread=False).assign(age_group=group)
         for group in groups
-    }
-    rows = pd.concat(of_group, names=["age_group", None]).reset_index("age_group").reset_index(drop=True)
-    return rows[["age_group", "population", "dates", "persons", "share"]]
+    ]
+    return pd.concat(parts, ignore_index=True)[["age_group", "population", "dates", "persons", "share"]]
 
 
 #: Persons drawn at a time; small enough for the sort to stay in the processor's cache.
@@ -403,7 +386,8 @@ def simulate(
                 persons.append(_simulate_once(sizes, places, len(frame), law, ranges, rng))
                 bar.update()
     repeated = pd.DataFrame({"repeat": range(repeats), "seed": seed})
-    rows = _crossed(repeated, _rows_of(laws), frame[["place"]], _rows_of_ranges(ranges))
+    of_laws = [frame[["place"]].merge(_rows_of({name: law}, ranges), how="cross") for name, law in laws.items()]
+    rows = repeated.merge(pd.concat(of_laws), how="cross")
     columns = ["repeat", "seed", "place", "dates", "periods", "k_from", "k_to", "persons"]
     return rows.assign(persons=np.concatenate(persons, axis=None))[columns]
 

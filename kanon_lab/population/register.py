@@ -1,13 +1,14 @@
-"""An invented register of a population known as counts: one record a person, and how many share theirs against the law.
+"""An invented register of a population known as counts: one record a person, and its anonymity beside the expected one.
 
-Everybody of a cell (place, sex, age group) gets a date of birth as the law supposes: each of the 1826 days of the
-group with the same probability, independently of the others. So what is counted in the register must agree with
-`kanon_lab.population.anonymity` of its counts, within the spread that it states.
+Each person of a cell (place, sex, age group) gets one of the 1826 days of the group as date of birth, all with the same
+probability and independently. So the classes of the register agree with `kanon_lab.population.anonymity` of its counts,
+within the spread that it states.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,8 +39,7 @@ def register_counts(counts: pd.DataFrame, *, persons: int | None = None, seed: i
     counts : DataFrame
         A counts frame (`kanon_lab.load_counts`).
     persons : int, optional
-        From 1 to all persons of the counts. With all of them, the default, the counts themselves; with fewer, those of
-        a simple random sample without replacement.
+        From 1 to all persons of the counts, the default. Fewer are a simple random sample without replacement.
     seed : int
         0 or more.
 
@@ -49,7 +49,7 @@ def register_counts(counts: pd.DataFrame, *, persons: int | None = None, seed: i
     >>> int(kanon_lab.population.register_counts(spain, persons=1000, seed=1)["persons"].sum())
     1000
     """
-    return counts.assign(persons=_drawn_counts(counts, persons, np.random.default_rng(_checked(seed))))
+    return counts.assign(persons=_drawn_counts(counts, persons, _generator(seed)))
 
 
 def draw_register(counts: pd.DataFrame, *, year: int = 2010, persons: int | None = None, seed: int) -> pd.DataFrame:
@@ -123,18 +123,16 @@ def write_register(
 
     _check_target(Path(path), overwrite)
     tables = _parts(counts, year, persons, seed)
-    first = next(tables)  # what is wrong with the counts is no fault of the file
+    first = next(tables)  # faults of the counts are raised before the file is opened
     total = int(counts["persons"].sum()) if persons is None else persons
     with (
         files.atomic_path(path, ending=".parquet") as draft,
         tqdm(total=total, desc="persons", unit_scale=True, disable=None if progress else True, leave=False) as bar,
         parquet.ParquetWriter(draft, first.schema) as writer,
     ):
-        table = first
-        while table is not None:
+        for table in chain([first], tables):
             writer.write_table(table, row_group_size=_ROWS)
             bar.update(len(table))
-            table = next(tables, None)
     return total
 
 
@@ -152,7 +150,7 @@ def beside_register(expected: pd.DataFrame, classes: np.ndarray) -> pd.DataFrame
     -------
     DataFrame
         One row a range: ``k_from``, ``k_to`` (missing where open), ``realised``, ``expected``, ``sd``, ``low`` and
-        ``high`` (the 95 % interval by the normal approximation, poor where a handful of persons is expected), in
+        ``high`` (the 95% interval by the normal approximation, poor where a handful of persons is expected), in
         persons; ``z``, how many sd the realised number lies above the expected one (missing where sd is 0); and
         ``inside`` (bool), whether it is in the interval.
 
@@ -162,8 +160,8 @@ def beside_register(expected: pd.DataFrame, classes: np.ndarray) -> pd.DataFrame
     >>> table = kanon_lab.class_table(kanon_lab.population.draw_register(spain, **some), ["place", "sex", "birth_date"])
     >>> counts = kanon_lab.population.register_counts(spain, **some)
     >>> expected = kanon_lab.population.anonymity(counts, dates=["day"], ranges="1,2,3+")
-    >>> found = kanon_lab.population.beside_register(expected, np.bincount(table.f_k))
-    >>> found[["realised", "expected"]].round(1).to_numpy().tolist()
+    >>> compared = kanon_lab.population.beside_register(expected, np.bincount(table.f_k))
+    >>> compared[["realised", "expected"]].round(1).to_numpy().tolist()
     [[49650.0, 49647.1], [344.0, 345.1], [6.0, 7.7]]
     """
     if expected[["place", "dates"]].drop_duplicates().shape[0] != 1:
@@ -176,27 +174,17 @@ def beside_register(expected: pd.DataFrame, classes: np.ndarray) -> pd.DataFrame
     mean, sd = (expected[name].to_numpy(dtype=float) for name in ("persons", "sd"))
     low, high = mean - Z_95 * sd, mean + Z_95 * sd
     z = np.divide(realised - mean, sd, out=np.full(len(sd), np.nan), where=sd > 0)
-    return pd.DataFrame(
-        {
-            "k_from": first,
-            "k_to": expected["k_to"].array,
-            "realised": realised,
-            "expected": mean,
-            "sd": sd,
-            "low": low,
-            "high": high,
-            "z": z,
-            "inside": (low <= realised) & (realised <= high),
-        }
-    )
+    figures = {"realised": realised, "expected": mean, "sd": sd, "low": low, "high": high, "z": z}
+    frame = pd.DataFrame({"k_from": first, "k_to": expected["k_to"].array, **figures})
+    return frame.assign(inside=(low <= realised) & (realised <= high))
 
 
-def _checked(seed: int) -> int:
-    return check_whole(seed, "seed", 0, 2**63 - 1)
+def _generator(seed: int) -> np.random.Generator:
+    return np.random.default_rng(check_whole(seed, "seed", 0, 2**63 - 1))
 
 
 def _check_target(path: Path, overwrite: bool) -> None:
-    """Refuse before a minute is spent."""
+    """Raise a `StorageError` before a minute is spent on a file that cannot be written."""
     if path.suffix != ".parquet":
         raise StorageError(f"{path}: its name does not end in .parquet, the only format of a register; choose another")
     there = files.status(path)
@@ -231,7 +219,7 @@ def _parts(counts: pd.DataFrame, year: int, persons: int | None, seed: int) -> I
     """The register, as many persons at a time as a row group has: these make no difference to what is drawn."""
     import pyarrow as pa
 
-    rng = np.random.default_rng(_checked(seed))
+    rng = _generator(seed)
     drawn = _drawn_counts(counts, persons, rng)
     first_day = _first_days(counts, check_whole(year, "year", 1000, 9999))
     coded = {}
