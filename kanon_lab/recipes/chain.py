@@ -42,9 +42,9 @@ def _plain(value: Any, place: str) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, Mapping):
-        return {_plain(key, place): _plain(each, f"{place}, {key}") for key, each in value.items()}
+        return {_plain(key, place): _plain(part, f"{place}, {key}") for key, part in value.items()}
     if isinstance(value, (list, tuple, np.ndarray)):
-        return [_plain(each, place) for each in value]
+        return [_plain(part, place) for part in value]
     if type(value) not in _PLAIN:
         raise OptionError(
             f"{place}: a {shortened(type(value).__name__)} cannot be written; give plain texts or numbers"
@@ -85,24 +85,18 @@ class Protection(Chain):
             Of a random step. By default it is made from the seed of the protection and the place of the step in the
             chain, so that the same chain gives the same result whatever was tried and undone between.
         """
-        kind = kind_of(name)
-        position = len(self.steps) + 1
+        kind, position = kind_of(name), len(self.steps) + 1
         levels = int(bool(self.steps) and self.steps[0].households is not None)
         with step_errors(position, name, levels=levels):
             settings, seed = self._with_seed(kind, settings, seed, position)
-            before = self.state
-            check_columns(
-                columns_of(name, settings), [name for name in before.working.columns if name not in before.removed]
-            )
+            check_columns(columns_of(name, settings), self.released_columns)
             if kind.within_strata:
                 self._check_strata()
-            apply = kind.apply or _household_level
-            applied = apply(before.working, self.released_spec, settings, seed=0 if seed is None else seed)
-            step = self._step(name, settings, seed, kind, before, applied)
-        after = replace(self, steps=(*self.steps, step))
-        if step.claims is None or not (before.truth.perturbed or any(earlier.suppressed for earlier in self.steps)):
-            return after
-        return replace(after, steps=(*self.steps, replace(step, claims=claims_since(after))))
+            after = self._with_step(name, kind, settings, seed)
+        step, before = after.steps[-1], self.steps
+        if step.claims is not None and (self.state.truth.perturbed or any(earlier.suppressed for earlier in before)):
+            return replace(after, steps=(*after.steps[:-1], replace(step, claims=claims_since(after))))
+        return after
 
     def undo(self, steps: int | None = None, *, to: int | None = None) -> Protection:
         """Take back the last `steps` steps (1 unless said), or all after number `to`; 0 is the file as it came."""
@@ -167,11 +161,11 @@ class Protection(Chain):
             settings["indicators"] |= {"strata": wanted.design.strata, "sampling_unit": wanted.design.sampling_unit}
         steps = []
         for step in self.steps:
-            given = step.settings if step.seed is None else {**step.settings, "seed": step.seed}
+            own = step.settings if step.seed is None else {**step.settings, "seed": step.seed}
             if step.households is not None:  # without a weight it would be that of the persons
-                given = step.households.recipe()
-                given["weight"] = given.get("weight")
-            steps.append({step.name: given})
+                own = step.households.recipe()
+                own["weight"] = own.get("weight")
+            steps.append({step.name: own})
         if steps and "household_level" in steps[0]:
             settings |= steps.pop(0)
         return _plain({**settings, "steps": steps}, "the recipe")
@@ -203,33 +197,30 @@ class Protection(Chain):
                     f" by step {culprits[0]} ({self.steps[culprits[0] - 1].name}); let it be no key there"
                 )
 
-    def _step(self, name: str, settings: dict, seed: int | None, kind: Kind, before: State, applied: Applied) -> Step:
+    def _with_step(self, name: str, kind: Kind, settings: dict[str, Any], seed: int | None) -> Protection:
+        before, apply = self.state, kind.apply or _household_level
+        applied = apply(before.working, self.released_spec, settings, seed=0 if seed is None else seed)
         removed = (*before.removed, *applied.removed)
         done = changes(before.working, applied.frame.drop(columns=list(applied.removed)))
         kept = applied.frame.copy(deep=False)
         if kept.index.equals(before.working.index):  # columns as they were are kept once for all states
-            for each, column in before.working.items():
-                if each in kept and column.dtype == kept[each].dtype and column.equals(kept[each]):
-                    kept[each] = column
+            for column, cells in before.working.items():
+                if column in kept and cells.dtype == kept[column].dtype and cells.equals(kept[column]):
+                    kept[column] = cells
         truth = self._truth(kind, settings, before, kept, applied.households)
-        state = State(kept, removed, truth, self.measured(kept, removed, truth))
-        gone = tuple(column for column in applied.removed if column not in before.removed)
-        changed, suppressed = (
-            {column: n for column, n in cells.items() if column not in removed}
-            for cells in (done.changed, done.suppressed)
-        )
-        return Step(
+        step = Step(
             name,
             settings,
             seed,
-            int(done.touched.sum()),
-            gone,
-            changed,
-            suppressed,
-            state,
-            applied.claims,
-            applied.households,
+            records_touched=int(done.touched.sum()),
+            removed=tuple(column for column in applied.removed if column not in before.removed),
+            changed={column: n for column, n in done.changed.items() if column not in removed},
+            suppressed={column: n for column, n in done.suppressed.items() if column not in removed},
+            state=State(kept, removed, truth, self.measured(kept, removed, truth)),
+            claims=applied.claims,
+            households=applied.households,
         )
+        return replace(self, steps=(*self.steps, step))
 
     def _truth(self, kind: Kind, settings: dict, before: State, after: pd.DataFrame, households: Chain | None) -> Truth:
         """The truth after a step: recoded where it recodes, as before where it suppresses or perturbs.
@@ -315,8 +306,8 @@ def protect(
         raise DataError("a label of the index stands twice; give every record its own, to follow it by")
     if not isinstance(estimator, str) or estimator not in ESTIMATORS:
         raise OptionError(f"estimator must be one of {', '.join(ESTIMATORS)}, not {shortened(repr(estimator))}")
-    levels = tuple(dict.fromkeys(as_share(each, "risks") for each in _several(risks, "risks", "[0.05]")))
-    ks = tuple(dict.fromkeys(check_k(each) for each in _several(k, "k", "[2, 3, 5]")))
+    levels = tuple(dict.fromkeys(as_share(level, "risks") for level in _several(risks, "risks", "[0.05]")))
+    ks = tuple(dict.fromkeys(check_k(number) for number in _several(k, "k", "[2, 3, 5]")))
     original = frame.rename_axis(columns=None)
     original.attrs = {}
     estimates = None if indicators is None else estimated(original, indicators)
@@ -340,12 +331,11 @@ def _whole(number: object, name: str, most: int) -> int:
     return int(number)
 
 
-def _carried_out(frame: pd.DataFrame | MicrodataFile, plan: Plan, *, progress: bool = False) -> Protection:
-    """The protection of a file by a plan."""
+def apply_steps(protection: Any, steps: Iterable[tuple[str, Mapping[str, Any]]], *, progress: bool = False) -> Any:
+    """The protection after more steps, each a name with its settings; `progress` shows them in a terminal."""
     from tqdm import tqdm
 
-    protection = protect(frame, plan.spec, **plan.measured)
-    for name, settings in tqdm(plan.steps, desc="steps", disable=None if progress else True, leave=False):
+    for name, settings in tqdm(steps, desc="steps", disable=None if progress else True, leave=False):
         protection = protection.apply(name, settings)
     return protection
 
@@ -364,7 +354,7 @@ def _household_level(frame: pd.DataFrame, spec: KeySpec, settings: Mapping[str, 
     households = household_file(frame, spec.household, plan.variables)
     with about("one record a household", part=True):
         plan.check(households)
-        protection = _carried_out(households, plan)
+        protection = apply_steps(protect(households, plan.spec, **plan.measured), plan.steps)
     merged = merge_households(frame, protection.state.working, spec.household)
     # The ghosts of persons would still tell what their keys do not.
     ghosts_of = {
@@ -397,7 +387,7 @@ class Recipe(Plan):
         """
         self.check(frame)
         with inside(self.name):
-            return _carried_out(frame, self, progress=progress)
+            return apply_steps(protect(frame, self.spec, **self.measured), self.steps, progress=progress)
 
 
 def as_recipe(settings: Mapping[str, Any], *, name: str = "the recipe") -> Recipe:
