@@ -89,7 +89,7 @@ class Plan:
         """Raise a `KanonLabError` unless every column that it names can be used, before anything is done."""
         frame = frame.numbered if isinstance(frame, MicrodataFile) else frame
         with inside(self.name):
-            self._check_lists(set(frame.columns))
+            self._check_lists({*frame.columns})
             self.spec.check(frame)
             released = [name for name in frame.columns if name not in self.spec.direct_identifiers]
             levels = int(bool(self.steps) and self.steps[0][0] == "household_level")
@@ -134,31 +134,36 @@ def file_plan(settings: Mapping[str, Any]) -> dict[str, Any]:
             if name not in ReportSettings.model_fields:
                 raise OptionError(unknown(name, ReportSettings.model_fields))
         settings = {name: value for name, value in settings.items() if name not in OF_REPORTS}
-    given = read(FileSettings, settings)
-    return {**_planned(given, settings), "reading": given.reading, "language": given.language, "notes": notes}
+    model = read(FileSettings, settings)
+    return {**_planned(model, settings), "reading": model.reading, "language": model.language, "notes": notes}
 
 
-def _planned(given: HouseholdLevel, written: Mapping[str, Any]) -> dict[str, Any]:
-    """What settings say, whether of a file or of its household level."""
-    spec = KeySpec(**{role: value for role, value in given.fields_set.items() if role in _ROLES})
-    of_file = given if isinstance(given, RecipeSettings) else None
-    limits = as_limits(of_file.limits if of_file else {}, spec=spec, risks=given.risks, k_required=given.k_required)
-    k_required = limits.get("k") if given.k_required is None else given.k_required
-    found: dict[str, Any] = {"spec": spec, "seed": given.seed, "estimator": given.estimator, "limits": limits}
-    found["risks"] = tuple(dict.fromkeys([*given.risks, *limits.get("above_risk", ())]))
-    needed = {each for each in (k_required, limits.get("k")) if each is not None}
-    found |= {"k_required": k_required, "k": tuple(sorted({*given.k, *needed})) if needed else given.k}
+def _planned(model: HouseholdLevel, written: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a `Plan` that the settings of a file, or of its household level, give."""
+    spec = KeySpec(**{role: value for role, value in model.fields_set.items() if role in _ROLES})
+    file = model if isinstance(model, RecipeSettings) else None
+    limits = as_limits(file.limits if file else {}, spec=spec, risks=model.risks, k_required=model.k_required)
+    k_required = limits.get("k") if model.k_required is None else model.k_required
+    needed = {k for k in (k_required, limits.get("k")) if k is not None}
     levels: _Steps = ()
-    if of_file and (level := of_file.household_level) is not None:
+    if file and (level := file.household_level) is not None:
         with inside("household_level"):
             if isinstance(level, Mapping):
                 whole = {**written, "k_required": k_required}
                 level = {**{name: whole[name] for name in _INHERITED if whole.get(name) is not None}, **level}
             household_plan(level)
         levels = (("household_level", level),)
-    if of_file and of_file.indicators is not None:
-        found["indicators"] = of_file.indicators.made(spec.weight)
-    return {**found, "steps": (*levels, *_steps(given.steps, k_required, spec, levels=len(levels)))}
+    return {
+        "spec": spec,
+        "seed": model.seed,
+        "estimator": model.estimator,
+        "limits": limits,
+        "risks": tuple(dict.fromkeys([*model.risks, *limits.get("above_risk", ())])),
+        "k_required": k_required,
+        "k": tuple(sorted({*model.k, *needed})) if needed else model.k,
+        "indicators": file.indicators.with_weight(spec.weight) if file and file.indicators is not None else None,
+        "steps": (*levels, *_steps(model.steps, k_required, spec, levels=len(levels))),
+    }
 
 
 def _steps(
@@ -199,27 +204,27 @@ def _refuse_nested(settings: Mapping[str, Any]) -> None:
     """Raise an `OptionError` where a household level has one of its own, before anything in it is read."""
     steps = settings.get("steps")
     listed = [step for step in steps if isinstance(step, Mapping)] if isinstance(steps, (list, tuple)) else []
-    if any("household_level" in each for each in (settings, *listed)):
+    if any("household_level" in names for names in (settings, *listed)):
         raise OptionError("household_level stands inside household_level; households have no households, so remove it")
 
 
 def as_limits(
-    given: Mapping[str, Any], *, spec: KeySpec, risks: Collection[float] = (), k_required: int | None = None
+    limits: Mapping[str, Any], *, spec: KeySpec, risks: Collection[float] = (), k_required: int | None = None
 ) -> dict[str, Any]:
     """The limits of an office as numbers, in the order of `LIMITS`; by variable or level of risk a mapping of numbers.
 
-    Where ``k`` is not given it is `k_required`; with a limit ``k``, ``exposed_by_columns`` is 0 unless it is given
-    (None: no such limit).
+    Without a limit ``k`` it is `k_required`. With a limit ``k``, that on ``exposed_by_columns`` is 0 by default (None:
+    no such limit).
     """
-    if not isinstance(given, Mapping):
+    if not isinstance(limits, Mapping):
         such_as = "{k: 3, global_risk: 0.02}"
-        raise OptionError(f"limits must be names with bounds, such as {such_as}, not {shortened(repr(given))}")
-    for name in given:
+        raise OptionError(f"limits must be names with bounds, such as {such_as}, not {shortened(repr(limits))}")
+    for name in limits:
         if name not in LIMITS:
             other = _MEANT.get(str(name).casefold())
             remedy = f"did you mean {other}?" if other else meant(name, LIMITS, f"there are {', '.join(LIMITS)}")
             raise OptionError(f"limits: there is no limit {shortened(str(name))}; {remedy}")
-    wanted = {**({} if k_required is None else {"k": k_required}), **given}
+    wanted = {**({} if k_required is None else {"k": k_required}), **limits}
     if wanted.get("k") is not None:
         wanted.setdefault("exposed_by_columns", 0)
     return {name: _bounds(name, wanted[name], spec, risks) for name in LIMITS if wanted.get(name) is not None}
@@ -248,7 +253,11 @@ def _bounds(name: str, bound: object, spec: KeySpec, risks: Collection[float]) -
         if variable not in sensitive:
             remedy = meant(variable, sensitive, f"there are {shortened(', '.join(sensitive), 80)}")
             raise OptionError(f"{place}: {shortened(repr(variable))} is no sensitive variable; {remedy}")
-    return {each: as_bound(name, bound[each], f"{place}: {shortened(each)}") for each in sensitive if each in bound}
+    return {
+        variable: as_bound(name, bound[variable], f"{place}: {shortened(variable)}")
+        for variable in sensitive
+        if variable in bound
+    }
 
 
 _STEP_MODELS: dict[str, type[Settings]] = {name: kind.model for name, kind in STEPS.items()}
@@ -273,12 +282,12 @@ _PLACE = re.compile(r"^```\{settings\} (\w+)\n```\n", re.MULTILINE)
 def filled(page: str) -> str:
     """A page with tables of settings, or of measures, where a block of code ``{settings} NAME`` asks for one."""
 
-    def told(found: re.Match[str]) -> str:
-        if found[1] == "measures":
+    def render(place: re.Match[str]) -> str:
+        if place[1] == "measures":
             return measures_table()
-        return table(MODELS[found[1]], {"Household level": _LEVELS} if found[1] == "recipe" else None)
+        return table(MODELS[place[1]], {"Household level": _LEVELS} if place[1] == "recipe" else None)
 
-    return _PLACE.sub(told, page)
+    return _PLACE.sub(render, page)
 
 
 def measures_table() -> str:

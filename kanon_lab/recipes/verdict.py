@@ -31,8 +31,8 @@ def final_diversity(protection: Chain) -> tuple[dict[str, dict], list[str]]:
     if not (sensitive := tuple(name for name in spec.sensitive_variables if name not in removed)):
         return {}, []
     spec = replace(spec, sensitive_variables=sensitive, weight=None, household=None, strata=())
-    found = measure(protection.state.table(spec), k=(), thresholds=()).to_dict()
-    return found["diversity"], [note for note in found["notes"] if note != UNWEIGHTED]
+    measured = measure(protection.state.table(spec), k=(), thresholds=()).to_dict()
+    return measured["diversity"], [note for note in measured["notes"] if note != UNWEIGHTED]
 
 
 #: Columns of a verdict.
@@ -87,7 +87,7 @@ class Judged:
         """``limits`` (rows with ``value`` for what was found), ``met`` and ``cautions``, in types that JSON has."""
         rows = self.verdict.rename(columns={"found": "value"}).astype(object)
         limits = rows.where(rows.notna(), None).to_dict("records")
-        return {"limits": limits, "met": self.met, "cautions": [each.to_dict() for each in self.cautions]}
+        return {"limits": limits, "met": self.met, "cautions": [caution.to_dict() for caution in self.cautions]}
 
 
 def judge(protection: Chain, limits: Mapping[str, Any], *, k_required: int | None = None) -> Judged:
@@ -141,8 +141,9 @@ class Release:
         """The verdict on a limit, one row or one for each variable or level."""
         measure, by = LIMITS[name], limit_of(name).by
         if by == "variable":
-            for variable in [each for each in limit if each in self.diversity]:
-                yield _row(name, limit[variable], self.diversity[variable][measure.name], variable=variable)
+            for variable in limit:
+                if variable in self.diversity:
+                    yield _row(name, limit[variable], self.diversity[variable][measure.name], variable=variable)
         elif by == "level":
             for level, most in limit.items():
                 records = measure.of(self.classes, level)
@@ -153,8 +154,8 @@ class Release:
         elif measure.is_shown("state"):
             yield _row(name, limit, self.last[measure.name])
         else:
-            found = measure.of(self if measure.taken_from == "release" else self.classes)
-            yield _row(name, limit, found, records=found if measure.unit == "records" else None)
+            value = measure.of(self if measure.taken_from == "release" else self.classes)
+            yield _row(name, limit, value, records=value if measure.unit == "records" else None)
 
     @cached_property
     def classes(self) -> ClassRisks:
@@ -167,10 +168,10 @@ class Release:
         return final_diversity(self.protection)[0]
 
 
-def _row(name: str, limit: float, found: float | None, *, variable=None, level=None, records=None) -> tuple:
+def _row(name: str, limit: float, value: float | None, *, variable=None, level=None, records=None) -> tuple:
     bound = limit_of(name).bound
-    met = found is not None and (found >= limit if bound == "at least" else found <= limit)
-    return name, variable, level, limit, bound, found, met, records
+    met = value is not None and (value >= limit if bound == "at least" else value <= limit)
+    return name, variable, level, limit, bound, value, met, records
 
 
 def _cautions(release: Release) -> Iterator[Caution]:
@@ -179,9 +180,9 @@ def _cautions(release: Release) -> Iterator[Caution]:
     spec = protection.spec
     for row in named_rows(release.exposure.columns.sort_values("records", ascending=False, kind="stable")):
         if row.records:
-            names, keys = (" + ".join(shortened(name) for name in each) for each in (row.columns, row.keys))
-            said = {"names": names, "role": row.role, "keys": keys, "records": row.records, "k": k}
-            yield Caution("exposed", row.records, row.columns, Note(f"caution_exposed_{row.direction}", **said))
+            names, keys = (" + ".join(map(shortened, side)) for side in (row.columns, row.keys))
+            parts = {"names": names, "role": row.role, "keys": keys, "records": row.records, "k": k}
+            yield Caution("exposed", row.records, row.columns, Note(f"caution_exposed_{row.direction}", **parts))
     for claim in ("own_class", "true_key"):
         if (failing := release.failing(claim)) > release.failing("compatible"):
             yield _caution(claim, failing, spec.key_variables, k=k)
@@ -279,10 +280,9 @@ def _perturbed(protection: Chain) -> Iterator[Note]:
 
 def _strange(protection: Chain, names: list[str]) -> Iterator[Note]:
     """Quantities that no longer look as they did: below all true ones, with decimals, without their zeros."""
+    working = protection.state.working
     for name in names:
-        was, now = (
-            pd.to_numeric(each[name], errors="coerce") for each in (protection.original, protection.state.working)
-        )
+        was, now = (pd.to_numeric(frame[name], errors="coerce") for frame in (protection.original, working))
         faults = []
         if below := int((now < was.min()).sum()):
             faults.append(Note("strange_below", count=below))
@@ -300,7 +300,7 @@ def _outvoted(protection: Chain, released: list[str]) -> Iterator[Note]:
         return
     persons = (step for step in protection.steps if step.households is None)
     apart = {name for step in persons for name in kind_of(step.name).perturbed(step.settings)}
-    apart = apart.difference(*(each.state.truth.perturbed for each in protection.household_chains))
+    apart = apart.difference(*(level.state.truth.perturbed for level in protection.household_chains))
     home, _ = distinct(protection.original[protection.spec.household])
     for name in [name for name in released if name in apart]:
         share = shared_by_members(home, distinct(protection.original[name])[0])
@@ -311,8 +311,8 @@ def _outvoted(protection: Chain, released: list[str]) -> Iterator[Note]:
 def _guessed(protection: Chain) -> Iterator[Note]:
     """Places and numbers drawn by a seed that can be found by trying; what perturbs hides more than its draws."""
     for number, step in enumerate(protection.steps, 1):
-        made = protection.seed < _GUESSED and step.seed == derived_seed(protection.seed, number)
-        if step.name in _UNDONE and step.seed is not None and (made or step.seed < _GUESSED):
+        derived = protection.seed < _GUESSED and step.seed == derived_seed(protection.seed, number)
+        if step.name in _UNDONE and step.seed is not None and (derived or step.seed < _GUESSED):
             yield Note(f"seed_{step.name}", step=number, name=step.name, digits=len(str(_GUESSED)) + 1)
 
 
