@@ -30,6 +30,7 @@ from kanon_lab.recipes.released import role_of, untouched
 from kanon_lab.recipes.state import Cells, State, Step
 from kanon_lab.recipes.steps import Kind
 from kanon_lab.recipes.streamed import not_known
+from kanon_lab.recipes.verdict import one_band_notes
 from kanon_lab.roles import KeySpec
 from kanon_lab.settings import read
 from kanon_lab.terms import Note
@@ -59,7 +60,6 @@ class CountedProtection(Protection):
     lost : by column, the rows of `base` that a suppression has taken its value from
     row_of_first : the row of each row of `original`, in which recoded ones are one; None while they are the same
     first : how many records each row of `original` is
-    remarks : what is to be known of steps
     pairs : by step and variable that was recoded, its values before and after, each pair once
     records : those of the file, which an engine holds open
     """
@@ -73,7 +73,6 @@ class CountedProtection(Protection):
     lost: Mapping[str, np.ndarray] = field(default_factory=dict, repr=False)
     row_of_first: np.ndarray | None = field(default=None, repr=False)
     first: Counts | None = field(default=None, repr=False)
-    remarks: tuple[Note, ...] = ()
     pairs: tuple[tuple[int, str, str, Cells], ...] = field(default=(), repr=False)
     records: Records | None = field(default=None, repr=False)
 
@@ -119,7 +118,7 @@ class CountedProtection(Protection):
         notes = [] if self.spec.weight is not None else [UNWEIGHTED]
         if names := untouched(self.released_table):
             notes.append(Note("untouched", columns=", ".join(map(shortened, names))))
-        return (*notes, *self.remarks)
+        return (*notes, *one_band_notes(self))
 
     @property
     def released_table(self) -> pd.DataFrame:
@@ -153,6 +152,10 @@ class CountedProtection(Protection):
             times = np.bincount(pair, times, minlength=len(pairs)).astype(np.int64)
             first, now = first[some], now[some]
         return Cells(_column(was, first, name), _column(place, now, name), times, homes)
+
+    def recodings(self) -> Iterator[tuple[int, str, str, Cells]]:
+        """Place and name of each step that recodes, a variable, and its values before and after."""
+        yield from self.pairs
 
     def hidden(self) -> Hidden | None:
         """What suppressions have taken, as `Records.write` takes it."""
@@ -194,12 +197,10 @@ class CountedProtection(Protection):
         options, state, number = read(RECODINGS[name], settings), self.state, len(self.steps) + 1
         changed, suppressed = (dict.fromkeys(self.released_columns, 0) for _ in range(2))
         columns, now, truth = {}, dict(self.now), dict(state.truth.values)
-        pairs, remarks = list(self.pairs), list(self.remarks)
+        pairs = list(self.pairs)
         touched = np.zeros(len(state.working), dtype=bool)
         for column in options.columns:
             was, became, now[column] = self._recode_values(name, options, column)
-            if {"bands", "width"} & settings.keys() and was.nunique() > 1 and became.nunique() == 1:
-                remarks.append(Note("one_band", variable=shortened(column), step=number))
             other, gone = changed_cells(was, became)
             times = self.times[column]
             if column in self.lost:
@@ -230,8 +231,7 @@ class CountedProtection(Protection):
             truth = {key: working[key] for key in truth}
         state = self._state(working, counts, truth)
         step = Step(name, settings, None, records, (), changed, suppressed, state)
-        now_known = {"now": now, "remarks": tuple(remarks), "pairs": tuple(pairs)}
-        return self._followed_by(step, row_of_first=row_of_first, **now_known)
+        return self._followed_by(step, row_of_first=row_of_first, now=now, pairs=tuple(pairs))
 
     def _recode_values(self, step: str, options: Any, name: str) -> tuple[pd.Series, pd.Series, pd.Series]:
         """The values that are shown before and after a recoding; and all, missing where none is shown any more."""

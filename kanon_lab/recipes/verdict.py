@@ -223,7 +223,7 @@ def notes_of(protection: Chain) -> Iterator[Note]:
             key = "households_unweighted" if spec.weight is None else "households_not_weighted"
             yield Note(key, step="household_level", note=UNWEIGHTED)
     yield from _columns(protection)
-    yield from _one_band(protection)
+    yield from one_band_notes(protection)
     stale = dict(_stale_ghosts(protection))
     for key, ghosts in stale.items():
         yield Note("stale_ghosts", variable=shortened(key), columns=_listed(ghosts))
@@ -251,16 +251,12 @@ def _columns(protection: Chain) -> Iterator[Note]:
         yield Note("alone", column=shortened(row.column), values=row.distinct_values, records=n)
 
 
-def _one_band(protection: Chain) -> Iterator[Note]:
-    """Bands that hold every record: codes banded as if they were years, say."""
-    before = protection.original
-    for number, step in enumerate(protection.steps, 1):
-        after = step.state.working
-        named = step.settings.get("variable", ()) if {"bands", "width"} & step.settings.keys() else ()
-        for name in [named] if isinstance(named, str) else named:
-            if name in after and before[name].nunique() > 1 and after[name].nunique() == 1:
-                yield Note("one_band", variable=shortened(name), step=number)
-        before = after
+def one_band_notes(protection: Any) -> Iterator[Note]:
+    """Notes on bands that hold every record: codes banded as if they were years, say."""
+    for number, _, name, cells in protection.recodings():
+        banded = {"bands", "width"} & protection.steps[number - 1].settings.keys()
+        if banded and cells.before.nunique() > 1 and cells.after.nunique() == 1:
+            yield Note("one_band", variable=shortened(name), step=number)
 
 
 def _perturbed(protection: Chain) -> Iterator[Note]:
