@@ -18,6 +18,7 @@ from kanon_lab.arguments import as_share
 from kanon_lab.columns import distinct, quantity
 from kanon_lab.data.microdata import MicrodataFile
 from kanon_lab.data.values import Labels
+from kanon_lab.data.writing import write_microdata
 from kanon_lab.errors import DataError, OptionError, about, inside, shortened
 from kanon_lab.measures import ESTIMATORS, IndicatorSet
 from kanon_lab.measures import indicators as estimated
@@ -25,7 +26,7 @@ from kanon_lab.methods.suppression import without_cells
 from kanon_lab.recipes.households import household_file, merge_households
 from kanon_lab.recipes.measured import Baseline, Truth, changes, recoded_truth
 from kanon_lab.recipes.plan import USUAL_ESTIMATOR, USUAL_K, USUAL_RISKS, Plan, columns_of, file_plan, household_plan
-from kanon_lab.recipes.released import released_columns, released_labels, write_release
+from kanon_lab.recipes.released import proof, released_columns, released_labels
 from kanon_lab.recipes.settings import as_indicators
 from kanon_lab.recipes.state import Cells, Chain, State, Step, check_columns, claims_since, derived_seed, step_errors
 from kanon_lab.recipes.steps import Applied, Kind, kind_of
@@ -99,12 +100,14 @@ class Protection(Chain):
         return after
 
     def undo(self, steps: int | None = None, *, to: int | None = None) -> Protection:
-        """Take back the last `steps` steps (1 unless said), or all after number `to`; 0 is the file as it came."""
+        """Take back the last `steps` steps (by default 1), or all after number `to`; 0 is the file as it came."""
         if steps is not None and to is not None:
             raise OptionError("undo takes a number of steps, or the step to go back to, not both")
         last = len(self.steps)
-        left = _whole(to, "to", last) if to is not None else last - _whole(1 if steps is None else steps, "steps", last)
-        return replace(self, steps=self.steps[:left])
+        name, number = ("to", to) if to is not None else ("steps", 1 if steps is None else steps)
+        if isinstance(number, bool) or not isinstance(number, numbers.Integral) or not 0 <= int(number) <= last:
+            raise OptionError(f"{name} must be a whole number from 0 to {last}, the steps there are, not {number!r}")
+        return replace(self, steps=self.steps[: last - int(number) if to is None else int(number)])
 
     @property
     def history(self) -> pd.DataFrame:
@@ -149,7 +152,10 @@ class Protection(Chain):
 
     def write(self, out: str | Path, *, overwrite: bool = False, neutralise: bool = False) -> dict[str, int]:
         """Write the protected file as `kanon_lab.data.write_microdata` does, proved to hold no direct identifier."""
-        return write_release(self, out, overwrite=overwrite, neutralise=neutralise)
+        labels = {"labels": self.labels, "variable_labels": self.variable_labels}
+        with about(str(out)):
+            check = proof(self, neutralised=neutralise)
+            return write_microdata(self.frame, out, overwrite=overwrite, neutralise=neutralise, check=check, **labels)
 
     def recipe(self) -> dict:
         """The chain as settings of plain types, which `kanon_lab.recipes.as_recipe` takes; seeds are spelled out."""
@@ -323,12 +329,6 @@ def _several(values: object, name: str, such_as: str) -> list:
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise OptionError(f"{name} must be several numbers, such as {such_as}, not {shortened(repr(values))}")
     return list(values)
-
-
-def _whole(number: object, name: str, most: int) -> int:
-    if isinstance(number, bool) or not isinstance(number, numbers.Integral) or not 0 <= int(number) <= most:
-        raise OptionError(f"{name} must be a whole number from 0 to {most}, the steps there are, not {number!r}")
-    return int(number)
 
 
 def apply_steps(protection: Any, steps: Iterable[tuple[str, Mapping[str, Any]]], *, progress: bool = False) -> Any:

@@ -84,7 +84,10 @@ def grid_candidates(
     used: set[str] = set()
     for combination in product(*(values.items() for values in choices.values())):
         chosen = dict(zip(choices, combination))
-        shown = {name: _shown(label, value) for name, (label, value) in chosen.items()}
+        shown = {  # a value by its name, unless that says no more than the value itself
+            name: value if isinstance(value, (str, int, float)) and label == _words(value) else label
+            for name, (label, value) in chosen.items()
+        }
         label = ", ".join(f"{name}={label}" for name, (label, _) in chosen.items()) or _ALONE
         values = {name: value for name, (_, value) in chosen.items()}
         candidates.append(_candidate(label, shown, _filled(template, values, used), path))
@@ -149,10 +152,6 @@ def _words(value: object) -> str:
     if value is None:
         return "none"
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _shown(label: str, value: object) -> Any:
-    return value if isinstance(value, (str, int, float)) and label == _words(value) else label
 
 
 def _filled(value: Any, values: Mapping[str, Any], used: set[str]) -> Any:

@@ -89,23 +89,19 @@ class Plan:
         """Raise a `KanonLabError` unless every column that it names can be used, before anything is done."""
         frame = frame.numbered if isinstance(frame, MicrodataFile) else frame
         with inside(self.name):
-            self._check_lists({*frame.columns})
+            for role in _ROLES:
+                names = getattr(self.spec, role)
+                for name in names if isinstance(names, tuple) else ():
+                    parts = [part.strip() for part in name.split(",")]
+                    if name not in frame.columns and len(parts) > 1 and {*frame.columns}.issuperset(parts):
+                        such_as = f"{role}: [{shortened(', '.join(parts))}]"
+                        raise OptionError(f"{role}: is one text; write a list, such as {such_as}")
             self.spec.check(frame)
             released = [name for name in frame.columns if name not in self.spec.direct_identifiers]
             levels = int(bool(self.steps) and self.steps[0][0] == "household_level")
             for position, (name, settings) in enumerate(self.steps, start=1):
                 with step_errors(position, name, levels=levels):
                     check_columns(columns_of(name, settings), released)
-
-    def _check_lists(self, columns: set[str]) -> None:
-        """Raise an `OptionError` where names of several columns stand as one text."""
-        for role in _ROLES:
-            names = getattr(self.spec, role)
-            for name in names if isinstance(names, tuple) else ():
-                parts = [part.strip() for part in name.split(",")]
-                if name not in columns and len(parts) > 1 and columns.issuperset(parts):
-                    such_as = f"{role}: [{shortened(', '.join(parts))}]"
-                    raise OptionError(f"{role}: is one text; write a list, such as {such_as}")
 
 
 def columns_of(step: str, settings: Mapping[str, Any]) -> list[str] | tuple[str, ...]:
@@ -115,8 +111,12 @@ def columns_of(step: str, settings: Mapping[str, Any]) -> list[str] | tuple[str,
 
 def household_plan(settings: Mapping[str, Any]) -> Plan:
     """The plan of a household level."""
-    if isinstance(settings, Mapping):
-        _refuse_nested(settings)
+    if isinstance(settings, Mapping):  # before anything in it is read
+        steps = settings.get("steps")
+        parts = [settings, *(steps if isinstance(steps, (list, tuple)) else ())]
+        if any(isinstance(part, Mapping) and "household_level" in part for part in parts):
+            fault = "household_level stands inside household_level; households have no households, so remove it"
+            raise OptionError(fault)
     return Plan(**_planned(read(HouseholdLevel, settings), settings))
 
 
@@ -172,7 +172,9 @@ def _steps(
     """Name and settings of each step, as they are written, when their model has found no fault."""
     for position, step in enumerate(steps, start=levels + 1):
         with step_errors(position, None, levels=levels):
-            name, settings = _parted(step)
+            if not isinstance(step, Mapping) or len(step) != 1:
+                raise OptionError(_not_a_step(step))
+            name, settings = next(iter(step.items()))
             kind = kind_of(name)
         with step_errors(position, name, levels=levels):
             if not isinstance(settings if settings is not None else {}, Mapping):
@@ -187,25 +189,16 @@ def _steps(
         yield name, settings
 
 
-def _parted(step: object) -> tuple[Any, Any]:
-    """Name and settings of a step."""
-    if isinstance(step, Mapping) and len(step) == 1:
-        return next(iter(step.items()))
-    if isinstance(step, Mapping) and step and next(iter(step.values())) is None:
-        name = shortened(str(next(iter(step))))
-        raise OptionError(f"the settings stand beside {name}; indent them, so that they are under {name}")
-    remedy = "; begin every step with a - of its own" if isinstance(step, Mapping) and len(step) > 1 else ""
-    raise OptionError(
-        f"must be one name with its settings, such as suppress: {{k_required: 3}}, not {shortened(repr(step))}{remedy}"
-    )
-
-
-def _refuse_nested(settings: Mapping[str, Any]) -> None:
-    """Raise an `OptionError` where a household level has one of its own, before anything in it is read."""
-    steps = settings.get("steps")
-    listed = [step for step in steps if isinstance(step, Mapping)] if isinstance(steps, (list, tuple)) else []
-    if any("household_level" in names for names in (settings, *listed)):
-        raise OptionError("household_level stands inside household_level; households have no households, so remove it")
+def _not_a_step(step: object) -> str:
+    """What to say of something that is not one name with its settings."""
+    remedy = ""
+    if isinstance(step, Mapping) and step:
+        if next(iter(step.values())) is None:
+            name = shortened(str(next(iter(step))))
+            return f"the settings stand beside {name}; indent them, so that they are under {name}"
+        remedy = "; begin every step with a - of its own"
+    such_as = "suppress: {k_required: 3}"
+    return f"must be one name with its settings, such as {such_as}, not {shortened(repr(step))}{remedy}"
 
 
 def as_limits(

@@ -7,16 +7,14 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from kanon_lab.columns import as_text, distinct, named_columns
 from kanon_lab.data.values import Code, Labels
-from kanon_lab.data.writing import write_microdata
-from kanon_lab.errors import DataError, about, shortened
+from kanon_lab.errors import DataError, shortened
 from kanon_lab.recipes.measured import changes
 from kanon_lab.recipes.state import Chain, Step
 from kanon_lab.recipes.steps import kind_of
@@ -204,34 +202,19 @@ def role_of(name: str, protection: Chain) -> str:
 
 
 def proof(protection: Chain, *, neutralised: bool = False) -> Callable[[pd.DataFrame], None]:
-    """What raises a `DataError` where a frame of the release, called so in messages, holds a direct identifier."""
-    released, spec = protection.frame, protection.spec
+    """A function that raises a `DataError` if a frame of the release, as it is written, holds a direct identifier."""
+    columns, spec = protection.frame.columns, protection.spec
     of_records = protection.original.loc[protection.state.working.index]
-    roles = [*spec.variables, *spec.ghosts]
 
     def prove(frame: pd.DataFrame) -> None:
         if neutralised:
-            frame = frame.set_axis(released.columns, axis=1)  # an apostrophe may stand before a name
-        prove_absent(frame, of_records, spec.direct_identifiers, roles=roles)
+            frame = frame.set_axis(columns, axis=1)  # an apostrophe may stand before a name
+        prove_absent(frame, of_records, spec.direct_identifiers, roles=[*spec.variables, *spec.ghosts])
 
     return prove
 
 
-def write_release(
-    protection: Any, out: str | Path, *, overwrite: bool = False, neutralise: bool = False
-) -> dict[str, int]:
-    """Write the protected file, proved to hold no direct identifier before it gets its name; the same bytes each time.
-
-    Parameters, result and errors as of `kanon_lab.data.write_microdata`.
-    """
-    prove = proof(protection, neutralised=neutralise)
-    labels = {"labels": protection.labels, "variable_labels": protection.variable_labels}
-    with about(str(out)):
-        return write_microdata(protection.frame, out, overwrite=overwrite, check=prove, neutralise=neutralise, **labels)
-
-
-@dataclass(frozen=True)
-class ReleasedLabels:
+class ReleasedLabels(NamedTuple):
     """Labels by released variable; and how many are left out: a step remade their codes, or no record has them."""
 
     labels: Labels

@@ -182,7 +182,13 @@ def risk_utility_map(
     runs = [run for n, candidate in enumerate(candidates) for run in _runs(n, candidate.recipe, repeats)]
     if len(runs) > MOST:
         raise OptionError(f"{len(runs):,} recipes and seeds are too many; take values or repeats out until {MOST:,}")
-    ordered = _beside_those_alike(runs)
+    first: dict[tuple, int] = {}
+
+    def places(run: Run) -> list[int]:
+        """Where it sorts beside the runs that begin with the same steps."""
+        return [first.setdefault(run.keys[:length], len(first)) for length in range(1, len(run.keys) + 1)]
+
+    ordered = sorted(runs, key=places)
     rows = {(run.number, run.seed): row for run, row in _measured(ordered, frame, workers, progress)}
     return _collected(candidates, runs, [rows[run.number, run.seed] for run in runs])
 
@@ -265,16 +271,6 @@ def _key(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return (type(value) is list, *map(_key, value))
     return type(value).__name__, value if isinstance(value, (str, int, float, type(None))) else dumps(value)
-
-
-def _beside_those_alike(runs: Sequence[Run]) -> list[Run]:
-    """The runs in an order in which those that begin with the same steps follow each other."""
-    first: dict[tuple, int] = {}
-
-    def places(run: Run) -> list[int]:
-        return [first.setdefault(run.keys[: length + 1], len(first)) for length in range(len(run.keys))]
-
-    return sorted(runs, key=places)
 
 
 def _measured(

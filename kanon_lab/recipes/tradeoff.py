@@ -90,9 +90,15 @@ def risk_and_loss(points: pd.DataFrame, *, risk: str = USUAL_RISK, loss: str = U
     errors = points["error"].dropna()
     if len(errors) == len(points):
         raise DataError(f"no recipe of the map could be applied; the first says: {errors.iloc[0]}")
-    chosen = {"risk": risk, "loss": loss}
-    measures = {kind: _measure_in(points, name, kind) for kind, name in chosen.items()}
-    rows = points.assign(**{kind: measures[kind].cost(points[name]).map(_rounded) for kind, name in chosen.items()})
+    costs = {}
+    for kind, name in (("risk", risk), ("loss", loss)):
+        measure = measure_of(name, kind)
+        if name not in points.columns:
+            there = [column for column in points.columns if (row := _axis(column)) is not None and row.kind == kind]
+            remedy = meant(name, there, f"there are {', '.join(there) or 'none of its kind'}")
+            raise OptionError(f"the map has no {shortened(name)}; {remedy}")
+        costs[kind] = measure.cost(points[name]).map(_rounded)
+    rows = points.assign(**costs)
     rows = rows[rows["error"].isna() & rows["risk"].notna() & rows["loss"].notna()]
     if rows.empty:
         raise DataError(f"no recipe of the map has both {risk} and {loss}; choose others")
@@ -150,11 +156,10 @@ def cheapest(points: pd.DataFrame, *, at_most: float, risk: str = USUAL_RISK, lo
     rows = frontier(points, risk=risk, loss=loss)
     place = least_loss(rows, at_most)
     if place is None:
-        least = rows.iloc[0]
+        label, smallest = rows.iloc[0]["label"], rows.iloc[0]["risk"]
         raise OptionError(
-            f"no recipe has {risk} at most {number(at_most, least['risk'])}: the smallest reached is"
-            f" {number(least['risk'], at_most, digits=6)}, by"
-            f" {shortened(least['label'], 80)}; allow as much, or try stronger steps"
+            f"no recipe has {risk} at most {number(at_most, smallest)}: the smallest reached is "
+            f"{number(smallest, at_most, digits=6)}, by {shortened(label, 80)}; allow as much, or try stronger steps"
         )
     return rows.iloc[place]
 
@@ -191,15 +196,6 @@ def check_required(at_most: object, measure: Measure) -> float:
 
 def _rounded(value: float) -> float:
     return float(f"{value:.12g}")
-
-
-def _measure_in(points: pd.DataFrame, name: str, kind: str) -> Measure:
-    measure = measure_of(name, kind)
-    if name not in points.columns:
-        there = [column for column in points.columns if (row := _axis(column)) is not None and row.kind == kind]
-        remedy = meant(name, there, f"there are {', '.join(there) or 'none of its kind'}")
-        raise OptionError(f"the map has no {shortened(name)}; {remedy}")
-    return measure
 
 
 def unseen_steps(protection: Chain) -> dict[str, tuple[str, ...]]:
