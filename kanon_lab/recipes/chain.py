@@ -1,4 +1,4 @@
-"""The protection of a file: steps applied one after another, by hand or as a recipe says."""
+"""The protection of a file: steps applied one after another, by hand or by a recipe."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Protection(Chain):
     def labels(self) -> Labels:
         """By released variable, the labels of its codes, for `kanon_lab.data.write_microdata`.
 
-        Of codes that some released record has, and that no step has merged or changed; and those that steps give.
+        Of codes that a released record has and no step has merged or changed, and labels that steps give.
         """
         return released_labels(self).labels
 
@@ -83,8 +83,8 @@ class Protection(Chain):
         settings : mapping, optional
             As in a recipe: plain texts, numbers, lists and mappings.
         seed : int, optional
-            Of a random step. By default it is made from the seed of the protection and the place of the step in the
-            chain, so that the same chain gives the same result whatever was tried and undone between.
+            Of a random step, from 0 on. By default it follows from the seed of the protection and the place of the step
+            in the chain: the same chain gives the same result, whatever was tried and undone.
         """
         kind, position = kind_of(name), len(self.steps) + 1
         levels = int(bool(self.steps) and self.steps[0].households is not None)
@@ -147,7 +147,7 @@ class Protection(Chain):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What a reader of the history should know."""
+        """Notes for a reader of the history."""
         return tuple(notes_of(self))
 
     def write(self, out: str | Path, *, overwrite: bool = False, neutralise: bool = False) -> dict[str, int]:
@@ -194,7 +194,7 @@ class Protection(Chain):
         return settings, check_seed(seed) if seed is not None else derived_seed(self.seed, position)
 
     def _check_strata(self) -> None:
-        """Raise a `DataError` where a step before has suppressed a stratum; one that came without says so itself."""
+        """Raise a `DataError` if a step has suppressed a stratum; the method itself reports one that came missing."""
         for name in self.spec.strata:
             culprits = [n for n, step in enumerate(self.steps, 1) if step.suppressed.get(name)]
             if culprits and (absent := int(self.state.working[name].isna().sum())):
@@ -229,9 +229,9 @@ class Protection(Chain):
         return replace(self, steps=(*self.steps, step))
 
     def _truth(self, kind: Kind, settings: dict, before: State, after: pd.DataFrame, households: Chain | None) -> Truth:
-        """The truth after a step: recoded where it recodes, as before where it suppresses or perturbs.
+        """The truth after a step: recoded if the step recodes, as before if it suppresses or perturbs.
 
-        That of a household level holds for the members.
+        The truth of a household level is that of its members.
         """
         rules, inner = kind.rules(settings), None if households is None else households.state.truth
         perturbed = frozenset(kind.perturbed(settings) if inner is None else inner.perturbed)
@@ -260,12 +260,12 @@ def protect(
     indicators: IndicatorSet | Mapping[str, Any] | None = None,
     seed: int = 0,
 ) -> Protection:
-    """Begin the protection of a file: its direct identifiers are dropped, and it is measured.
+    """Start the protection of a file: drop its direct identifiers and measure it.
 
     Parameters
     ----------
     frame : DataFrame or MicrodataFile
-        One row a record, under index labels of their own, which messages name (of a `MicrodataFile`, rows of the file).
+        One row a record, with unique index labels, which messages name (of a `MicrodataFile`, rows of the file).
     spec : KeySpec or sequence of str
         The roles of its variables, or the names of the key variables.
     k : iterable of int
@@ -341,10 +341,10 @@ def apply_steps(protection: Any, steps: Iterable[tuple[str, Mapping[str, Any]]],
 
 
 def _household_level(frame: pd.DataFrame, spec: KeySpec, settings: Mapping[str, Any], *, seed: int) -> Applied:
-    """Protect the variables of households in one record a household, and merge them back (INE Chile 2023, 6.7).
+    """Protect the variables of households in a file with one record a household, and merge them back.
 
-    Without a ``weight`` of its own (none: null) it takes that of the persons, where that does not differ in households.
-    Ghosts that persons have for a key go where it is suppressed or removed.
+    See INE Chile (2023), section 6.7. By default the weight is that of the persons, if members of a household share it
+    (``weight: null`` means none). Ghosts of a key are suppressed or removed with it.
     """
     if spec.household is None:
         raise OptionError("household_level needs a household; name the variable that tells households apart")
@@ -356,7 +356,7 @@ def _household_level(frame: pd.DataFrame, spec: KeySpec, settings: Mapping[str, 
         plan.check(households)
         protection = apply_steps(protect(households, plan.spec, **plan.measured), plan.steps)
     merged = merge_households(frame, protection.state.working, spec.household)
-    # The ghosts of persons would still tell what their keys do not.
+    # The ghosts of persons would still reveal what their keys do not.
     ghosts_of = {
         key: ghosts for key, ghosts in spec.ghost_variables.items() if (frame[key].notna() & merged[key].isna()).any()
     }
@@ -368,7 +368,7 @@ def _household_level(frame: pd.DataFrame, spec: KeySpec, settings: Mapping[str, 
 
 
 class Recipe(Plan):
-    """What is to be done to a file, and how to do it; its attributes are those of `kanon_lab.recipes.plan.Plan`."""
+    """A plan that can be applied to a file; its attributes are those of `kanon_lab.recipes.plan.Plan`."""
 
     def apply(self, frame: pd.DataFrame | MicrodataFile, *, progress: bool = False) -> Protection:
         """Protect a file.
@@ -396,10 +396,10 @@ def as_recipe(settings: Mapping[str, Any], *, name: str = "the recipe") -> Recip
     Parameters
     ----------
     settings : mapping
-        As the chapter on recipes lists them; of the configuration of a report too, of which those that say how to read
-        the file are used.
+        As the chapter on recipes lists them. The configuration of a report is a recipe too; its title, map and least
+        count are not used.
     name : str
-        What it is called in messages.
+        Its name in messages.
 
     Examples
     --------

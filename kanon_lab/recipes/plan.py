@@ -1,4 +1,4 @@
-"""What is to be done to a file: a recipe read from its settings, and checked as far as it can be without the file."""
+"""A plan for protecting a file: a recipe read from its settings, and checked as far as it can be without the file."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from kanon_lab.recipes.tradeoff import MEASURES
 from kanon_lab.roles import KeySpec
 from kanon_lab.settings import Settings, read, schema, table, unknown
 
-#: What is measured unless settings say otherwise.
+#: Defaults of what is measured.
 USUAL_K, USUAL_RISKS, USUAL_ESTIMATOR = (
     RecipeSettings.model_fields[name].default for name in ("k", "risks", "estimator")
 )
 _ROLES = tuple(role.name for role in fields(KeySpec))
-# Settings of the file that its household level takes unless it has its own.
+# The household level takes these settings of the file by default.
 _INHERITED = ("missing", "k_required", "k", "risks", "estimator")
-# What others call a limit, where no name is near.
+# Other names of limits, to suggest the right one.
 _MEANT = dict.fromkeys(("diversity", "l_diversity", "l"), "distinct or entropy") | {
     "k_required": "k",
     "t": "t_closeness",
@@ -49,12 +49,12 @@ _Steps = tuple[tuple[str, dict[str, Any]], ...]
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be done to a file."""
+    """A plan for protecting a file."""
 
     spec: KeySpec
     #: Name and settings of each step, as they are written.
     steps: _Steps = ()
-    #: For the steps and reports that do not say another.
+    #: The k of steps and reports that have none of their own.
     k_required: int | None = None
     #: As in `kanon_lab.recipes.protect`; the levels of a limit ``above_risk`` are among the risks.
     k: tuple[int, ...] = USUAL_K
@@ -62,15 +62,15 @@ class Plan:
     estimator: str = USUAL_ESTIMATOR
     indicators: IndicatorSet | None = None
     seed: int = 0
-    #: Those of the office, as `as_limits` gives them; empty where there are none.
+    #: Those of the office, as `as_limits` returns them.
     limits: dict[str, Any] = field(default_factory=dict)
     #: How to read the file: options of `kanon_lab.data.read_file`.
     reading: dict[str, Any] = field(default_factory=dict)
     #: Of reports; one of `kanon_lab.terms.LANGUAGES`.
     language: str = "en"
-    #: What it is called in messages about a file that it is applied to; nothing where it is empty.
+    #: Its name in messages about a file that it is applied to.
     name: str = field(default="", compare=False)
-    #: What is to be known of its settings: which of them only a report uses.
+    #: Which of its settings only a report uses.
     notes: tuple[str, ...] = field(default=(), compare=False)
 
     @property
@@ -86,7 +86,7 @@ class Plan:
         return {name: getattr(self, name) for name in ("k", "risks", "estimator", "seed", "indicators")}
 
     def check(self, frame: pd.DataFrame | MicrodataFile) -> None:
-        """Raise a `KanonLabError` unless every column that it names can be used, before anything is done."""
+        """Raise a `KanonLabError` if a column that it names cannot be used."""
         frame = frame.numbered if isinstance(frame, MicrodataFile) else frame
         with inside(self.name):
             for role in _ROLES:
@@ -121,7 +121,7 @@ def household_plan(settings: Mapping[str, Any]) -> Plan:
 
 
 def file_plan(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The plan of a file, as the fields of `Plan`; settings may be those of a report."""
+    """The fields of the `Plan` of a file; settings may be those of a report."""
     notes: tuple[str, ...] = ()
     if isinstance(settings, Mapping):
         if "grid" in settings:
@@ -169,7 +169,7 @@ def _planned(model: HouseholdLevel, written: Mapping[str, Any]) -> dict[str, Any
 def _steps(
     steps: Sequence[Any], k_required: int | None, spec: KeySpec, *, levels: int
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Name and settings of each step, as they are written, when their model has found no fault."""
+    """Name and settings of each step as they are written, once they are checked."""
     for position, step in enumerate(steps, start=levels + 1):
         with step_errors(position, None, levels=levels):
             if not isinstance(step, Mapping) or len(step) != 1:
@@ -204,7 +204,7 @@ def _not_a_step(step: object) -> str:
 def as_limits(
     limits: Mapping[str, Any], *, spec: KeySpec, risks: Collection[float] = (), k_required: int | None = None
 ) -> dict[str, Any]:
-    """The limits of an office as numbers, in the order of `LIMITS`; by variable or level of risk a mapping of numbers.
+    """The limits of an office as numbers, or mappings of variables or levels of risk to numbers, in `LIMITS`' order.
 
     Without a limit ``k`` it is `k_required`. With a limit ``k``, that on ``exposed_by_columns`` is 0 by default (None:
     no such limit).
@@ -254,7 +254,7 @@ def _bounds(name: str, bound: object, spec: KeySpec, risks: Collection[float]) -
 
 
 _STEP_MODELS: dict[str, type[Settings]] = {name: kind.model for name, kind in STEPS.items()}
-#: By the name that a page calls it by, each model.
+#: Name of a table of settings on a page -> the model that it shows.
 MODELS: dict[str, type[Settings]] = {
     "recipe": RecipeSettings,
     "report": ReportSettings,
@@ -264,7 +264,7 @@ MODELS: dict[str, type[Settings]] = {
     "hierarchy": HierarchySettings,
     **{name: model for name, model in _STEP_MODELS.items() if name != "household_level"},
 }
-# Whether the household level has a setting of its own or none, that of the file unless it has its own, or never one.
+# Whether the household level has a setting of its own ("own"), by default that of the file ("same"), or none ("no").
 _LEVELS = {
     name: "no" if name not in HouseholdLevel.model_fields else "same" if name in ("weight", *_INHERITED) else "own"
     for name in RecipeSettings.model_fields
@@ -273,7 +273,7 @@ _PLACE = re.compile(r"^```\{settings\} (\w+)\n```\n", re.MULTILINE)
 
 
 def filled(page: str) -> str:
-    """A page with tables of settings, or of measures, where a block of code ``{settings} NAME`` asks for one."""
+    """A page whose blocks of code ``{settings} NAME`` are replaced by tables of settings or measures."""
 
     def render(place: re.Match[str]) -> str:
         if place[1] == "measures":
