@@ -191,6 +191,7 @@ def _result(protection, recipe, least, of_reading):
 def _counted_result(protection, recipe, least, of_reading):
     """The same as far as counts tell it."""
     from kanon_lab.recipes.counted import MEASURED, not_counted
+    from kanon_lab.recipes.released import untouched
 
     result, judged = _of_classes(protection, recipe, least, of_reading)
     for state in (result["before"], *result["steps"]):
@@ -200,7 +201,7 @@ def _counted_result(protection, recipe, least, of_reading):
         "n": protection.n,
         "columns": protection.released_columns,
         "released": protection.released_table,
-        "untouched": protection.untouched,
+        "untouched": untouched(protection.released_table),
         "notes": [*result["notes"], *not_counted(protection, judged.verdict["name"])],
     }
 

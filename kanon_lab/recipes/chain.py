@@ -1,4 +1,4 @@
-"""The protection of a file: steps applied one after another, by hand or as a recipe says."""
+"""The protection of a file: steps applied one after another, by hand or by a recipe."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from kanon_lab.arguments import as_share
 from kanon_lab.columns import distinct, quantity
 from kanon_lab.data.microdata import MicrodataFile
 from kanon_lab.data.values import Labels
+from kanon_lab.data.writing import write_microdata
 from kanon_lab.errors import DataError, OptionError, about, inside, shortened
 from kanon_lab.measures import ESTIMATORS, IndicatorSet
 from kanon_lab.measures import indicators as estimated
@@ -25,7 +26,7 @@ from kanon_lab.methods.suppression import without_cells
 from kanon_lab.recipes.households import household_file, merge_households
 from kanon_lab.recipes.measured import Baseline, Truth, changes, recoded_truth
 from kanon_lab.recipes.plan import USUAL_ESTIMATOR, USUAL_K, USUAL_RISKS, Plan, columns_of, file_plan, household_plan
-from kanon_lab.recipes.released import released_columns, released_labels, write_release
+from kanon_lab.recipes.released import proof, released_columns, released_labels
 from kanon_lab.recipes.settings import as_indicators
 from kanon_lab.recipes.state import Cells, Chain, State, Step, check_columns, claims_since, derived_seed, step_errors
 from kanon_lab.recipes.steps import Applied, Kind, kind_of
@@ -42,9 +43,9 @@ def _plain(value: Any, place: str) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, Mapping):
-        return {_plain(key, place): _plain(each, f"{place}, {key}") for key, each in value.items()}
+        return {_plain(key, place): _plain(part, f"{place}, {key}") for key, part in value.items()}
     if isinstance(value, (list, tuple, np.ndarray)):
-        return [_plain(each, place) for each in value]
+        return [_plain(part, place) for part in value]
     if type(value) not in _PLAIN:
         raise OptionError(
             f"{place}: a {shortened(type(value).__name__)} cannot be written; give plain texts or numbers"
@@ -62,7 +63,7 @@ class Protection(Chain):
     def labels(self) -> Labels:
         """By released variable, the labels of its codes, for `kanon_lab.data.write_microdata`.
 
-        Of codes that some released record has, and that no step has merged or changed; and those that steps give.
+        Of codes that a released record has and no step has merged or changed, and labels that steps give.
         """
         return released_labels(self).labels
 
@@ -82,35 +83,31 @@ class Protection(Chain):
         settings : mapping, optional
             As in a recipe: plain texts, numbers, lists and mappings.
         seed : int, optional
-            Of a random step. By default it is made from the seed of the protection and the place of the step in the
-            chain, so that the same chain gives the same result whatever was tried and undone between.
+            Of a random step, from 0 on. By default it follows from the seed of the protection and the place of the step
+            in the chain: the same chain gives the same result, whatever was tried and undone.
         """
-        kind = kind_of(name)
-        position = len(self.steps) + 1
+        kind, position = kind_of(name), len(self.steps) + 1
         levels = int(bool(self.steps) and self.steps[0].households is not None)
         with step_errors(position, name, levels=levels):
             settings, seed = self._with_seed(kind, settings, seed, position)
-            before = self.state
-            check_columns(
-                columns_of(name, settings), [name for name in before.working.columns if name not in before.removed]
-            )
+            check_columns(columns_of(name, settings), self.released_columns)
             if kind.within_strata:
                 self._check_strata()
-            apply = kind.apply or _household_level
-            applied = apply(before.working, self.released_spec, settings, seed=0 if seed is None else seed)
-            step = self._step(name, settings, seed, kind, before, applied)
-        after = replace(self, steps=(*self.steps, step))
-        if step.claims is None or not (before.truth.perturbed or any(earlier.suppressed for earlier in self.steps)):
-            return after
-        return replace(after, steps=(*self.steps, replace(step, claims=claims_since(after))))
+            after = self._with_step(name, kind, settings, seed)
+        step, before = after.steps[-1], self.steps
+        if step.claims is not None and (self.state.truth.perturbed or any(earlier.suppressed for earlier in before)):
+            return replace(after, steps=(*after.steps[:-1], replace(step, claims=claims_since(after))))
+        return after
 
     def undo(self, steps: int | None = None, *, to: int | None = None) -> Protection:
-        """Take back the last `steps` steps (1 unless said), or all after number `to`; 0 is the file as it came."""
+        """Take back the last `steps` steps (by default 1), or all after number `to`; 0 is the file as it came."""
         if steps is not None and to is not None:
             raise OptionError("undo takes a number of steps, or the step to go back to, not both")
         last = len(self.steps)
-        left = _whole(to, "to", last) if to is not None else last - _whole(1 if steps is None else steps, "steps", last)
-        return replace(self, steps=self.steps[:left])
+        name, number = ("to", to) if to is not None else ("steps", 1 if steps is None else steps)
+        if isinstance(number, bool) or not isinstance(number, numbers.Integral) or not 0 <= int(number) <= last:
+            raise OptionError(f"{name} must be a whole number from 0 to {last}, the steps there are, not {number!r}")
+        return replace(self, steps=self.steps[: last - int(number) if to is None else int(number)])
 
     @property
     def history(self) -> pd.DataFrame:
@@ -150,12 +147,15 @@ class Protection(Chain):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What a reader of the history should know."""
+        """Notes for a reader of the history."""
         return tuple(notes_of(self))
 
     def write(self, out: str | Path, *, overwrite: bool = False, neutralise: bool = False) -> dict[str, int]:
         """Write the protected file as `kanon_lab.data.write_microdata` does, proved to hold no direct identifier."""
-        return write_release(self, out, overwrite=overwrite, neutralise=neutralise)
+        labels = {"labels": self.labels, "variable_labels": self.variable_labels}
+        with about(str(out)):
+            check = proof(self, neutralised=neutralise)
+            return write_microdata(self.frame, out, overwrite=overwrite, neutralise=neutralise, check=check, **labels)
 
     def recipe(self) -> dict:
         """The chain as settings of plain types, which `kanon_lab.recipes.as_recipe` takes; seeds are spelled out."""
@@ -167,11 +167,11 @@ class Protection(Chain):
             settings["indicators"] |= {"strata": wanted.design.strata, "sampling_unit": wanted.design.sampling_unit}
         steps = []
         for step in self.steps:
-            given = step.settings if step.seed is None else {**step.settings, "seed": step.seed}
+            own = step.settings if step.seed is None else {**step.settings, "seed": step.seed}
             if step.households is not None:  # without a weight it would be that of the persons
-                given = step.households.recipe()
-                given["weight"] = given.get("weight")
-            steps.append({step.name: given})
+                own = step.households.recipe()
+                own["weight"] = own.get("weight")
+            steps.append({step.name: own})
         if steps and "household_level" in steps[0]:
             settings |= steps.pop(0)
         return _plain({**settings, "steps": steps}, "the recipe")
@@ -194,7 +194,7 @@ class Protection(Chain):
         return settings, check_seed(seed) if seed is not None else derived_seed(self.seed, position)
 
     def _check_strata(self) -> None:
-        """Raise a `DataError` where a step before has suppressed a stratum; one that came without says so itself."""
+        """Raise a `DataError` if a step has suppressed a stratum; the method itself reports one that came missing."""
         for name in self.spec.strata:
             culprits = [n for n, step in enumerate(self.steps, 1) if step.suppressed.get(name)]
             if culprits and (absent := int(self.state.working[name].isna().sum())):
@@ -203,38 +203,35 @@ class Protection(Chain):
                     f" by step {culprits[0]} ({self.steps[culprits[0] - 1].name}); let it be no key there"
                 )
 
-    def _step(self, name: str, settings: dict, seed: int | None, kind: Kind, before: State, applied: Applied) -> Step:
+    def _with_step(self, name: str, kind: Kind, settings: dict[str, Any], seed: int | None) -> Protection:
+        before, apply = self.state, kind.apply or _household_level
+        applied = apply(before.working, self.released_spec, settings, seed=0 if seed is None else seed)
         removed = (*before.removed, *applied.removed)
         done = changes(before.working, applied.frame.drop(columns=list(applied.removed)))
         kept = applied.frame.copy(deep=False)
         if kept.index.equals(before.working.index):  # columns as they were are kept once for all states
-            for each, column in before.working.items():
-                if each in kept and column.dtype == kept[each].dtype and column.equals(kept[each]):
-                    kept[each] = column
+            for column, cells in before.working.items():
+                if column in kept and cells.dtype == kept[column].dtype and cells.equals(kept[column]):
+                    kept[column] = cells
         truth = self._truth(kind, settings, before, kept, applied.households)
-        state = State(kept, removed, truth, self.measured(kept, removed, truth))
-        gone = tuple(column for column in applied.removed if column not in before.removed)
-        changed, suppressed = (
-            {column: n for column, n in cells.items() if column not in removed}
-            for cells in (done.changed, done.suppressed)
-        )
-        return Step(
+        step = Step(
             name,
             settings,
             seed,
-            int(done.touched.sum()),
-            gone,
-            changed,
-            suppressed,
-            state,
-            applied.claims,
-            applied.households,
+            records_touched=int(done.touched.sum()),
+            removed=tuple(column for column in applied.removed if column not in before.removed),
+            changed={column: n for column, n in done.changed.items() if column not in removed},
+            suppressed={column: n for column, n in done.suppressed.items() if column not in removed},
+            state=State(kept, removed, truth, self.measured(kept, removed, truth)),
+            claims=applied.claims,
+            households=applied.households,
         )
+        return replace(self, steps=(*self.steps, step))
 
     def _truth(self, kind: Kind, settings: dict, before: State, after: pd.DataFrame, households: Chain | None) -> Truth:
-        """The truth after a step: recoded where it recodes, as before where it suppresses or perturbs.
+        """The truth after a step: recoded if the step recodes, as before if it suppresses or perturbs.
 
-        That of a household level holds for the members.
+        The truth of a household level is that of its members.
         """
         rules, inner = kind.rules(settings), None if households is None else households.state.truth
         perturbed = frozenset(kind.perturbed(settings) if inner is None else inner.perturbed)
@@ -263,12 +260,12 @@ def protect(
     indicators: IndicatorSet | Mapping[str, Any] | None = None,
     seed: int = 0,
 ) -> Protection:
-    """Begin the protection of a file: its direct identifiers are dropped, and it is measured.
+    """Start the protection of a file: drop its direct identifiers and measure it.
 
     Parameters
     ----------
     frame : DataFrame or MicrodataFile
-        One row a record, under index labels of their own, which messages name (of a `MicrodataFile`, rows of the file).
+        One row a record, with unique index labels, which messages name (of a `MicrodataFile`, rows of the file).
     spec : KeySpec or sequence of str
         The roles of its variables, or the names of the key variables.
     k : iterable of int
@@ -315,8 +312,8 @@ def protect(
         raise DataError("a label of the index stands twice; give every record its own, to follow it by")
     if not isinstance(estimator, str) or estimator not in ESTIMATORS:
         raise OptionError(f"estimator must be one of {', '.join(ESTIMATORS)}, not {shortened(repr(estimator))}")
-    levels = tuple(dict.fromkeys(as_share(each, "risks") for each in _several(risks, "risks", "[0.05]")))
-    ks = tuple(dict.fromkeys(check_k(each) for each in _several(k, "k", "[2, 3, 5]")))
+    levels = tuple(dict.fromkeys(as_share(level, "risks") for level in _several(risks, "risks", "[0.05]")))
+    ks = tuple(dict.fromkeys(check_k(number) for number in _several(k, "k", "[2, 3, 5]")))
     original = frame.rename_axis(columns=None)
     original.attrs = {}
     estimates = None if indicators is None else estimated(original, indicators)
@@ -334,27 +331,20 @@ def _several(values: object, name: str, such_as: str) -> list:
     return list(values)
 
 
-def _whole(number: object, name: str, most: int) -> int:
-    if isinstance(number, bool) or not isinstance(number, numbers.Integral) or not 0 <= int(number) <= most:
-        raise OptionError(f"{name} must be a whole number from 0 to {most}, the steps there are, not {number!r}")
-    return int(number)
-
-
-def _carried_out(frame: pd.DataFrame | MicrodataFile, plan: Plan, *, progress: bool = False) -> Protection:
-    """The protection of a file by a plan."""
+def apply_steps(protection: Any, steps: Iterable[tuple[str, Mapping[str, Any]]], *, progress: bool = False) -> Any:
+    """The protection after more steps, each a name with its settings; `progress` shows them in a terminal."""
     from tqdm import tqdm
 
-    protection = protect(frame, plan.spec, **plan.measured)
-    for name, settings in tqdm(plan.steps, desc="steps", disable=None if progress else True, leave=False):
+    for name, settings in tqdm(steps, desc="steps", disable=None if progress else True, leave=False):
         protection = protection.apply(name, settings)
     return protection
 
 
 def _household_level(frame: pd.DataFrame, spec: KeySpec, settings: Mapping[str, Any], *, seed: int) -> Applied:
-    """Protect the variables of households in one record a household, and merge them back (INE Chile 2023, 6.7).
+    """Protect the variables of households in a file with one record a household, and merge them back.
 
-    Without a ``weight`` of its own (none: null) it takes that of the persons, where that does not differ in households.
-    Ghosts that persons have for a key go where it is suppressed or removed.
+    See INE Chile (2023), section 6.7. By default the weight is that of the persons, if members of a household share it
+    (``weight: null`` means none). Ghosts of a key are suppressed or removed with it.
     """
     if spec.household is None:
         raise OptionError("household_level needs a household; name the variable that tells households apart")
@@ -364,9 +354,9 @@ def _household_level(frame: pd.DataFrame, spec: KeySpec, settings: Mapping[str, 
     households = household_file(frame, spec.household, plan.variables)
     with about("one record a household", part=True):
         plan.check(households)
-        protection = _carried_out(households, plan)
+        protection = apply_steps(protect(households, plan.spec, **plan.measured), plan.steps)
     merged = merge_households(frame, protection.state.working, spec.household)
-    # The ghosts of persons would still tell what their keys do not.
+    # The ghosts of persons would still reveal what their keys do not.
     ghosts_of = {
         key: ghosts for key, ghosts in spec.ghost_variables.items() if (frame[key].notna() & merged[key].isna()).any()
     }
@@ -378,7 +368,7 @@ def _household_level(frame: pd.DataFrame, spec: KeySpec, settings: Mapping[str, 
 
 
 class Recipe(Plan):
-    """What is to be done to a file, and how to do it; its attributes are those of `kanon_lab.recipes.plan.Plan`."""
+    """A plan that can be applied to a file; its attributes are those of `kanon_lab.recipes.plan.Plan`."""
 
     def apply(self, frame: pd.DataFrame | MicrodataFile, *, progress: bool = False) -> Protection:
         """Protect a file.
@@ -397,7 +387,7 @@ class Recipe(Plan):
         """
         self.check(frame)
         with inside(self.name):
-            return _carried_out(frame, self, progress=progress)
+            return apply_steps(protect(frame, self.spec, **self.measured), self.steps, progress=progress)
 
 
 def as_recipe(settings: Mapping[str, Any], *, name: str = "the recipe") -> Recipe:
@@ -406,10 +396,10 @@ def as_recipe(settings: Mapping[str, Any], *, name: str = "the recipe") -> Recip
     Parameters
     ----------
     settings : mapping
-        As the chapter on recipes lists them; of the configuration of a report too, of which those that say how to read
-        the file are used.
+        As the chapter on recipes lists them. The configuration of a report is a recipe too; its title, map and least
+        count are not used.
     name : str
-        What it is called in messages.
+        Its name in messages.
 
     Examples
     --------

@@ -76,19 +76,19 @@ def exposed_by_columns(protection: Chain, k: int) -> Exposure:
     if protection.state.counts is not None:
         return Exposure(k, pd.DataFrame(columns=COLUMNS), None)
     search = _Search(protection)
-    rows, found, exposed = [], [], np.zeros(search.n, dtype=bool)
-    for each in search.dependences():
-        hidden, some = search.hidden(each.keys), search.below(k, [each])
-        if len(each.columns) + len(each.keys) > 2 and not (some & ~exposed).any():
+    rows, dependences, exposed = [], [], np.zeros(search.n, dtype=bool)
+    for dependence in search.dependences():
+        columns, keys, direction, true, shown = dependence
+        hidden, below = search.hidden(keys), search.below(k, [dependence])
+        if len(columns) + len(keys) > 2 and not (below & ~exposed).any():
             continue
-        found.append(each)
-        exposed |= some
-        told = hidden & (each.shown >= 0) & (each.shown == each.true)
-        role = " and ".join(role_of(name, protection) for name in each.columns)
-        counts = (int(records.sum()) for records in (hidden, told, some))
-        rows.append((each.columns, role, each.direction, each.keys, *counts))
-    if len(found) > 1:
-        exposed |= search.below(k, found)
+        dependences.append(dependence)
+        exposed |= below
+        role = " and ".join(role_of(name, protection) for name in columns)
+        counts = (int(records.sum()) for records in (hidden, hidden & (shown >= 0) & (shown == true), below))
+        rows.append((columns, role, direction, keys, *counts))
+    if len(dependences) > 1:
+        exposed |= search.below(k, dependences)
     return Exposure(k, pd.DataFrame(rows, columns=COLUMNS), int(exposed.sum()))
 
 
@@ -117,16 +117,14 @@ def predicted_by(
     one household (`home`) with equal values of both count once.
     """
     known = (column >= 0) & (code >= 0)
-    found = _Usual.of(column[known], code[known])
-    if not found.tells(evidence):
-        return None
-    if home is not None:
+    usual = _Usual.of(column[known], code[known])
+    if home is not None and usual.tells(evidence):
         _, once = distinct_rows(np.column_stack([column, code, home])[known])
-        found = _Usual.of(column[known][once], code[known][once])
-        if not found.tells(evidence):
-            return None
+        usual = _Usual.of(column[known][once], code[known][once])
+    if not usual.tells(evidence):
+        return None
     of_column = np.full(int(column.max()) + 2, -1)
-    of_column[found.values] = found.codes
+    of_column[usual.values] = usual.codes
     return of_column[column]
 
 
@@ -198,35 +196,34 @@ class _Search:
         single: list[tuple[str, ...]] = [(name,) for name in others]
         pairs: list[tuple[str, ...]] = [pair for pair in combinations(self.columns, 2) if not {*pair} <= {*self.keys}]
         of_keys = [keys for size in (1, 2) for keys in combinations(self.keys, size) if {*keys} & {*hidden}]
-        evidence = _EVIDENCE + log(max(len(single + pairs) * len(hidden) + len(of_keys) * len(others), 1))
-        telling: set[tuple[str, str]] = set()
-        yield from self._tell(single, hidden, evidence, telling)
-        yield from self._follow(others, of_keys, evidence, telling)
-        yield from self._tell(pairs, hidden, evidence, telling)
+        self.evidence = _EVIDENCE + log(max(len(single + pairs) * len(hidden) + len(of_keys) * len(others), 1))
+        self.telling: set[tuple[str, str]] = set()  # single columns, each with a key that it tells
+        yield from self._columns_that_tell(single, hidden)
+        yield from self._columns_that_follow(others, of_keys)
+        yield from self._columns_that_tell(pairs, hidden)
 
-    def _tell(
-        self, sets: list[tuple[str, ...]], hidden: list[str], evidence: float, found: set[tuple[str, str]]
-    ) -> Iterator[_Dependence]:
-        """Columns that tell the original of a key that is not as it came; `found` takes single ones and their key."""
+    def _columns_that_tell(self, sets: list[tuple[str, ...]], hidden: list[str]) -> Iterator[_Dependence]:
+        """Columns that tell the original of a key that is not as it came."""
         targets = {key: self._in_parts(self.true[key]) for key in hidden}
         for columns in sets:
-            keys = [key for key in hidden if key not in columns and not any((name, key) in found for name in columns)]
-            joint: Any = self._by_order(self._joint([self.columns[name] for name in columns])) if keys else None
+            codes = [self.columns[name] for name in columns]
+            known = {key for name, key in self.telling if name in columns}
+            keys = [key for key in hidden if key not in columns and key not in known]
+            joint: Any = self._by_order(self._joint(codes)) if keys else None
             for key in keys:
                 true = targets[key]
-                told = predicted_by(joint, true, self.home, evidence=evidence)
-                if told is None and (joint < 0).any():  # a gap may be what tells: births, of women only
-                    told = predicted_by(_gaps_as_value(joint), true, self.home, evidence=evidence)
-                if told is None or _one_does(joint, [self.columns[name] for name in columns], true):
+                predicted = predicted_by(joint, true, self.home, evidence=self.evidence)
+                if predicted is None and (joint < 0).any():  # a missing value may tell: births, of women only
+                    gaps_as_value = np.where(joint < 0, joint.max() + 1, joint)
+                    predicted = predicted_by(gaps_as_value, true, self.home, evidence=self.evidence)
+                if predicted is None or _one_does(joint, codes, true):
                     continue
                 if len(columns) == 1:
-                    found.add((columns[0], key))
-                if (told == true)[self.hidden([key]) & (true >= 0)].any():
-                    yield _Dependence(columns, (key,), "tells", true, np.where(self.kept[key], true, told))
+                    self.telling.add((columns[0], key))
+                if (predicted == true)[self.hidden([key]) & (true >= 0)].any():
+                    yield _Dependence(columns, (key,), "tells", true, np.where(self.kept[key], true, predicted))
 
-    def _follow(
-        self, others: list[str], of_keys: list[tuple[str, ...]], evidence: float, telling: set[tuple[str, str]]
-    ) -> Iterator[_Dependence]:
+    def _columns_that_follow(self, others: list[str], of_keys: list[tuple[str, ...]]) -> Iterator[_Dependence]:
         """Columns that a key, or two of them, tell: what they show of a record whose key is hidden narrows it.
 
         One that tells the key besides has said so already; beside a second key it may narrow that one.
@@ -234,38 +231,39 @@ class _Search:
         shown = {name: self._in_parts(self.columns[name]) for name in others}
         following: set[tuple[str, str]] = set()
         for keys in of_keys:
-            joint = self._by_order(self._joint([self.true[name] for name in keys]))
-            kept = np.all([self.kept[name] for name in keys], axis=0)
+            codes = [self.true[name] for name in keys]
+            joint, kept = self._by_order(self._joint(codes)), np.all([self.kept[name] for name in keys], axis=0)
             for name in others:
-                if (name, *keys) in telling or any((key, name) in following for key in keys):
+                if (name, *keys) in self.telling or any((key, name) in following for key in keys):
                     continue
-                true = predicted_by(joint, shown[name], self.home, evidence=evidence)
-                if true is None or _one_does(joint, [self.true[key] for key in keys], shown[name]):
+                true = predicted_by(joint, shown[name], self.home, evidence=self.evidence)
+                if true is None or _one_does(joint, codes, shown[name]):
                     continue
                 if len(keys) == 1:
                     following.add((keys[0], name))
                 yield _Dependence((name,), keys, "follows", true, np.where(kept, true, shown[name]))
 
-    def below(self, k: int, found: Sequence[_Dependence]) -> np.ndarray:
+    def below(self, k: int, dependences: Sequence[_Dependence]) -> np.ndarray:
         """Records with k alike by the released keys and fewer by what the columns tell beside them."""
-        true, shown = np.column_stack([each.true for each in found]), np.column_stack([each.shown for each in found])
+        true, shown = (np.column_stack([getattr(d, side) for d in dependences]) for side in ("true", "shown"))
         agrees = ((true == shown) | (shown < 0)).all(axis=1)
         # The released value of a perturbed key is not believed where a column tells the true one.
-        told = {name for each in found for name in each.keys}
-        keys = self._released_keys(told & self.protection.state.truth.perturbed)
-        left = met_by(np.column_stack([keys, true]), np.column_stack([keys, shown]))
+        keys = {name for dependence in dependences for name in dependence.keys}
+        codes = self._released_keys(keys & self.protection.state.truth.perturbed)
+        left = met_by(np.column_stack([codes, true]), np.column_stack([codes, shown]))
         return agrees & (self._alike >= k) & (left < k)
 
     @cached_property
     def _alike(self) -> np.ndarray:
-        keys = self._released_keys(())
-        return met_by(keys, keys)
+        """For each record those with the same released keys."""
+        codes = self._released_keys(())
+        return met_by(codes, codes)
 
     def _released_keys(self, without: Container[str]) -> np.ndarray:
         """Codes of the released keys, -1 for a value that may be any."""
         codes = [self.columns[name] for name in self.keys if name in self.columns and name not in without]
         if self.protection.spec.missing != "wildcard":
-            codes = [np.where(each < 0, each.max() + 1, each) for each in codes]
+            codes = [np.where(code < 0, code.max() + 1, code) for code in codes]
         return np.column_stack([np.zeros(self.n, dtype=np.int64), *codes])
 
     def _codes(self, column: pd.Series) -> np.ndarray:
@@ -302,12 +300,8 @@ def _one_does(joint: np.ndarray, columns: Sequence[np.ndarray], code: np.ndarray
     if len(columns) == 1:
         return False
     known = (joint >= 0) & (code >= 0)
-    missed, *alone = (_Usual.of(each[known], code[known]).share for each in (joint, *columns))
+    missed, *alone = (_Usual.of(column[known], code[known]).share for column in (joint, *columns))
     return missed > _PART_MISSED * min(alone)
-
-
-def _gaps_as_value(code: np.ndarray) -> np.ndarray:
-    return np.where(code < 0, code.max() + 1, code)
 
 
 def dependent_columns(protection: Chain) -> pd.DataFrame:
@@ -350,7 +344,7 @@ def dependent_columns(protection: Chain) -> pd.DataFrame:
         members = None if variable == spec.household else home
         for name in [name for name in columns if name != variable and lost.any()]:
             usual = predicted_by(columns[name], code, members)
-            if usual is not None and (told := (usual == code) & lost).any():
-                some = (name, role_of(name, protection), int(columns[name].max()) + 1)
-                rows.append((variable, *some, int(lost.sum()), int(told.sum())))
+            if usual is not None and (count := int(((usual == code) & lost).sum())):
+                different = int(columns[name].max()) + 1
+                rows.append((variable, name, role_of(name, protection), different, int(lost.sum()), count))
     return pd.DataFrame(rows, columns=["variable", "column", "role", "distinct_values", "cells", "told"])

@@ -71,7 +71,7 @@ def grid_candidates(
     """
     if not isinstance(recipe, Mapping) or not recipe:
         raise OptionError("a recipe must be a mapping of settings, such as key_variables: [region, sex, age]")
-    if grid is None and all(isinstance(each, Mapping) for each in recipe.values()):
+    if grid is None and all(isinstance(part, Mapping) for part in recipe.values()):
         labelled = _labelled(recipe).items()
         return tuple(_candidate(label, {}, _filled(settings, {}, set()), path) for label, settings in labelled)
     template = {name: value for name, value in recipe.items() if name != "grid"}
@@ -84,7 +84,10 @@ def grid_candidates(
     used: set[str] = set()
     for combination in product(*(values.items() for values in choices.values())):
         chosen = dict(zip(choices, combination))
-        shown = {name: _shown(label, value) for name, (label, value) in chosen.items()}
+        shown = {  # a value by its name, unless that says no more than the value itself
+            name: value if isinstance(value, (str, int, float)) and label == _words(value) else label
+            for name, (label, value) in chosen.items()
+        }
         label = ", ".join(f"{name}={label}" for name, (label, _) in chosen.items()) or _ALONE
         values = {name: value for name, (_, value) in chosen.items()}
         candidates.append(_candidate(label, shown, _filled(template, values, used), path))
@@ -94,10 +97,11 @@ def grid_candidates(
 
 
 def _labelled(values: Mapping[Any, Any]) -> dict[str, Any]:
-    found = {str(label): value for label, value in values.items()}
-    if len(found) < len(values):
+    """Values by their names as texts."""
+    labelled = {str(label): value for label, value in values.items()}
+    if len(labelled) < len(values):
         raise OptionError("two names are alike as texts, such as 1 and '1'; choose others")
-    return found
+    return labelled
 
 
 def _candidate(label: str, shown: dict[str, Any], settings: dict[str, Any], path: str | Path | None) -> Candidate:
@@ -125,24 +129,24 @@ def _named(name: str, values: object) -> dict[str, Any]:
         raise OptionError(f"grid: {name} must be a list of values, such as [3, 5], not {shortened(repr(values))}")
     if isinstance(values, Mapping):
         return _labelled(values)
-    found: dict[str, Any] = {}
+    labelled: dict[str, Any] = {}
     for value in listed:
         label = None
         if isinstance(value, Mapping) and len(value) == 1 and (key := next(iter(value))) not in STEPS:
             label, value = str(key), value[key]
         value = value.item() if isinstance(value, np.generic) else value
         label = shortened(_words(value), _LABEL) if label is None else label
-        if label in found:
+        if label in labelled:
             raise OptionError(f"grid: {name} has two values {label}; name each, as in - {{first: ...}}")
-        found[label] = value
-    return found
+        labelled[label] = value
+    return labelled
 
 
 def _words(value: object) -> str:
     """A value in a few characters, to tell recipes apart by."""
     if isinstance(value, Mapping):
-        words = {key: f"({_words(each)})" if isinstance(each, Mapping) else _words(each) for key, each in value.items()}
-        return ", ".join(f"{key}" if each == "none" else f"{key} {each}" for key, each in words.items())
+        words = {key: f"({_words(part)})" if isinstance(part, Mapping) else _words(part) for key, part in value.items()}
+        return ", ".join(f"{key}" if word == "none" else f"{key} {word}" for key, word in words.items())
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(_words, value))}]"
     if value is None:
@@ -150,31 +154,28 @@ def _words(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _shown(label: str, value: object) -> Any:
-    return value if isinstance(value, (str, int, float)) and label == _words(value) else label
-
-
 def _filled(value: Any, values: Mapping[str, Any], used: set[str]) -> Any:
     """The same settings with values in the place of placeholders; their names are added to `used`."""
-    if isinstance(value, str) and (found := _PLACEHOLDER.fullmatch(value)):
-        return value[1:] if found[1] else _value(found[2], values, used)
+    if isinstance(value, str) and (place := _PLACEHOLDER.fullmatch(value)):
+        return value[1:] if place[1] else _value(place[2], values, used)
     if isinstance(value, Mapping):
         return {
-            name: _steps(each, values, used)
-            if name == "steps" and isinstance(each, (list, tuple))
-            else _filled(each, values, used)
-            for name, each in value.items()
+            name: _steps(part, values, used)
+            if name == "steps" and isinstance(part, (list, tuple))
+            else _filled(part, values, used)
+            for name, part in value.items()
         }
-    return [_filled(each, values, used) for each in value] if isinstance(value, (list, tuple)) else value
+    return [_filled(part, values, used) for part in value] if isinstance(value, (list, tuple)) else value
 
 
 def _steps(steps: Iterable[Any], values: Mapping[str, Any], used: set[str]) -> list:
-    found: list[Any] = []
+    """The same for steps, of which a placeholder may be several or none."""
+    listed: list[Any] = []
     for step in steps:
         filled = _filled(step, values, used)
         several = isinstance(step, str) and (filled is None or isinstance(filled, list))
-        found += (filled or []) if several else [filled]
-    return found
+        listed += (filled or []) if several else [filled]
+    return listed
 
 
 def _value(name: str, values: Mapping[str, Any], used: set[str]) -> Any:

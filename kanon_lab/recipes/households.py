@@ -10,7 +10,7 @@ import pandas as pd
 from kanon_lab.columns import coded, distinct, one_column, refuse
 from kanon_lab.errors import DataError, about, shortened
 from kanon_lab.recipes.measured import joint_codes
-from kanon_lab.recipes.state import Chain, Step
+from kanon_lab.recipes.state import Chain
 from kanon_lab.recipes.steps import ShuffleRecords
 from kanon_lab.settings import read
 from kanon_lab.terms import Note
@@ -196,28 +196,21 @@ def _tail(count: int, sizes: np.ndarray, n: int) -> float:
 
 def order_notes(protection: Chain) -> Iterator[Note]:
     """What the order of the released records tells, and which step ends that; nothing where it is random."""
-    ways, released = {_way(step) for step in protection.steps}, protection.shows_households
+    # What steps have put in random order: of `kanon_lab.recipes.steps.SHUFFLED_BY`.
+    ways = {read(ShuffleRecords, step.settings).by for step in protection.steps if step.name == "shuffle_records"}
+    if any(step.name == "shuffle_members" for step in protection.steps):
+        ways.add("within_household")
     if "record" in ways:
         return
-    original = protection.original.loc[protection.state.working.index]
-    block = _blocks(protection, original) if released else np.arange(len(original))
+    original, released = protection.original.loc[protection.state.working.index], protection.shows_households
+    block = np.arange(len(original))
+    if released:  # numbers, from 0 on, of the runs of records of one household
+        home, _ = distinct(original[protection.spec.household])
+        block = np.concatenate([[0], np.cumsum(home[1:] != home[:-1])])
     if not (released and "household" in ways):
         yield from _between(protection, original, block)
     if released and "within_household" not in ways:
         yield from _within(protection, original, block)
-
-
-def _way(step: Step) -> str | None:
-    """What a step has put in random order: one of `kanon_lab.recipes.steps.SHUFFLED_BY`."""
-    if step.name == "shuffle_members":
-        return "within_household"
-    return read(ShuffleRecords, step.settings).by if step.name == "shuffle_records" else None
-
-
-def _blocks(protection: Chain, original: pd.DataFrame) -> np.ndarray:
-    """Numbers, from 0 on, of the runs of records of one household."""
-    home, _ = distinct(original[protection.spec.household])
-    return np.concatenate([[0], np.cumsum(home[1:] != home[:-1])])
 
 
 def _tested(protection: Chain) -> list[str]:
@@ -229,20 +222,20 @@ def _tested(protection: Chain) -> list[str]:
 
 def _between(protection: Chain, original: pd.DataFrame, block: np.ndarray) -> Iterator[Note]:
     """Neighbours that are alike: of records, or of households where these are released."""
-    first, names, found = np.concatenate([[True], block[1:] != block[:-1]]), _tested(protection), {}
+    first, names, alike = np.concatenate([[True], block[1:] != block[:-1]]), _tested(protection), {}
     for name in names:
         codes, _ = distinct(original[name])
         share, expected, p = alike_neighbours(codes[first])
         if p < LEVEL / len(names):
-            found[name] = Note("alike_neighbours", column=shortened(name), often=share, at_random=expected)
-    if not found:
+            alike[name] = Note("alike_neighbours", column=shortened(name), often=share, at_random=expected)
+    if not alike:
         return
     key = "order_as_it_came" if protection.in_order else "order_not_random"
-    yield Note(key, columns=tuple(found.values()), level=LEVEL)
-    for name in found:
-        told, lost = disclosed_by_neighbours(protection, name, block)
-        if told:
-            yield Note("told_by_neighbours", variable=shortened(name), told=told, suppressed=lost)
+    yield Note(key, columns=tuple(alike.values()), level=LEVEL)
+    for name in alike:
+        disclosed, lost = disclosed_by_neighbours(protection, name, block)
+        if disclosed:
+            yield Note("told_by_neighbours", variable=shortened(name), told=disclosed, suppressed=lost)
 
 
 def disclosed_by_neighbours(protection: Chain, name: str, block: np.ndarray) -> tuple[int, int]:
@@ -269,13 +262,13 @@ def _within(protection: Chain, original: pd.DataFrame, block: np.ndarray) -> Ite
 
     first = np.flatnonzero(np.concatenate([[True], block[1:] != block[:-1]]))
     first = first[np.isin(first + 1, np.flatnonzero(block[1:] == block[:-1]) + 1)]
-    names, found = _tested(protection), []
+    names, ordered = _tested(protection), []
     for name in names:
         codes = coded(original[name]).codes
-        one, other = codes[first], codes[first + 1]
-        differ = (one != other) & (one >= 0) & (other >= 0)
-        n, above = int(differ.sum()), int((one > other)[differ].sum())
+        left, right = codes[first], codes[first + 1]
+        differ = (left != right) & (left >= 0) & (right >= 0)
+        n, above = int(differ.sum()), int((left > right)[differ].sum())
         if n and binomtest(above, n).pvalue < LEVEL / len(names):
-            found.append(shortened(name))
-    if found:
-        yield Note("order_of_members", columns=tuple(found), level=LEVEL)
+            ordered.append(shortened(name))
+    if ordered:
+        yield Note("order_of_members", columns=tuple(ordered), level=LEVEL)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from kanon_lab.classes.counts import Counts, table_of_rows
+from kanon_lab.classes.counts import Counts, records_in, table_of_rows
 from kanon_lab.columns import as_text, coded, distinct, distinct_rows, named_columns, quantity
 from kanon_lab.errors import DataError, KanonLabError
 from kanon_lab.measures import (
@@ -53,16 +53,22 @@ class Texts:
         return cls(codes, np.array([as_text(value) for value in values], dtype=object), values)
 
 
-def joint_codes(one: pd.Series, other: pd.Series) -> tuple[np.ndarray, np.ndarray]:
+def joint_codes(left: pd.Series, right: pd.Series) -> tuple[np.ndarray, np.ndarray]:
     """Codes of two columns that are equal where the texts are; -1 where missing."""
-    first, second = Texts.of(one), Texts.of(other)
+    first, second = Texts.of(left), Texts.of(right)
     number = np.append(pd.factorize(np.concatenate([first.texts, second.texts]))[0], -1)
     return number[first.codes], number[np.where(second.codes < 0, -1, second.codes + len(first.texts))]
 
 
-def same_values(one: pd.Series, other: pd.Series) -> np.ndarray:
+def same_values(left: pd.Series, right: pd.Series) -> np.ndarray:
     """Whether two columns, row by row, have the same value as text (34 and "34" do) or are both missing."""
-    return np.equal(*joint_codes(one, other))
+    return np.equal(*joint_codes(left, right))
+
+
+def changed_cells(before: pd.Series, after: pd.Series) -> tuple[np.ndarray, np.ndarray]:
+    """Whether each cell of a column has another value than before, and whether it has lost its value."""
+    known, shown = before.notna().to_numpy(), after.notna().to_numpy()
+    return shown & ~same_values(before, after), known & ~shown
 
 
 @dataclass(frozen=True)
@@ -86,8 +92,7 @@ def changes(before: pd.DataFrame, after: pd.DataFrame) -> Changes:
         if name not in after:
             gone = known
         elif column.dtype != after[name].dtype or not column.equals(after[name]):
-            now = after[name].notna().to_numpy()
-            gone, other = known & ~now, now & ~same_values(column, after[name])
+            other, gone = changed_cells(column, after[name])
         changed[name], suppressed[name] = int(other.sum()), int(gone.sum())
         touched = touched | other | gone
     return Changes(changed, suppressed, touched)
@@ -127,10 +132,10 @@ def recoded_truth(true: pd.Series, before: pd.Series, after: pd.Series, rule: Ru
         # Beside those shown, on which it may depend how values are told: [30, 40) where not all are whole.
         beside = pd.Series([*known.values[unseen], *was.values], name=true.name)
         with suppress(KanonLabError):
-            made, of_shown = np.split(rule(beside).astype(object).to_numpy(), [sum(unseen)])
+            of_unseen, of_shown = np.split(rule(beside).astype(object).to_numpy(), [sum(unseen)])
             # What the rule makes alike is shown alike: the mean of those beyond a limit is that of the released ones.
-            as_shown = {each: became[text] for text, each in zip(was.texts, of_shown, strict=True) if text in became}
-            values[unseen] = [as_shown.get(each, each) for each in made]
+            as_shown = {value: became[text] for text, value in zip(was.texts, of_shown, strict=True) if text in became}
+            values[unseen] = [as_shown.get(value, value) for value in of_unseen]
     released = [became.get(text, value) for text, value in zip(known.texts, values, strict=True)]
     cells = pd.Series([*released, None], dtype=object).array.take(known.codes)
     return pd.Series(cells, index=true.index, name=true.name)
@@ -143,6 +148,8 @@ def met_by(true: np.ndarray, shown: np.ndarray) -> np.ndarray:
     return compatible_records(true[of_target], shown[some], np.bincount(group))[target]
 
 
+# What a missing key may mean where both meanings are measured.
+_MEANINGS = ("wildcard", "category")
 # Records that are linked by their quantities, at most; more are chosen at equal steps.
 _MOST_LINKED = 20_000
 
@@ -178,7 +185,7 @@ class Measured:
     @property
     def violations(self) -> dict[str, dict[int, int]]:
         """By what a missing key means, ``wildcard`` or ``category``, for each k the records with f_k below it."""
-        return {missing: self.family(f"violations_#_{missing}") for missing in ("wildcard", "category")}
+        return {missing: self.family(f"violations_#_{missing}") for missing in _MEANINGS}
 
     @property
     def above(self) -> dict[float, int]:
@@ -192,14 +199,14 @@ class Measured:
         A value that may be any other makes a record look safer than a value of its own does. None for both where the
         weights of a class would add up to less than its records.
         """
-        found = {}
-        for missing in ("wildcard", "category"):
-            expected, above = self[f"expected_reidentifications_{missing}"], self.family(f"above_#_{missing}")
-            found[missing] = {
-                "expected_reidentifications": expected,
-                "above": None if expected is None else above,
+        expected = {missing: self[f"expected_reidentifications_{missing}"] for missing in _MEANINGS}
+        return {
+            missing: {
+                "expected_reidentifications": value,
+                "above": None if value is None else self.family(f"above_#_{missing}"),
             }
-        return found
+            for missing, value in expected.items()
+        }
 
     @property
     def with_household_size(self) -> dict[str, int] | None:
@@ -249,6 +256,8 @@ class Comparison:
     spec: KeySpec
     truth: Truth = field(repr=False)
     indicators: dict | None = None
+    #: How many records each row is; None where it is one. Of counts there is no original, and no order.
+    counts: Counts | None = field(default=None, repr=False)
 
     @cached_property
     def released(self) -> pd.DataFrame:
@@ -298,7 +307,9 @@ class Comparison:
     @property
     def known_cells(self) -> float:
         """Share of all key cells that have a value."""
-        return self._mean(lambda name: self.aligned[name].notna().mean(), removed=0.0)
+        n = len(self.aligned) if self.counts is None else int(self.counts.records.sum())
+        known = {name: records_in(self.aligned[name].notna().to_numpy(), self.counts) / n for name in self.keys}
+        return self._mean(known.__getitem__, removed=0.0)
 
     @cached_property
     def distinct_values(self) -> dict[str, int]:
@@ -399,37 +410,39 @@ class Baseline:
         now = indicators(released, self.indicators, design_from=design, absent="skip")
         return compare_indicators(self.estimates, now)
 
-    def measured(self, working: pd.DataFrame, removed: tuple[str, ...], truth: Truth) -> Measured:
-        """Measure a state of the file of which some columns are not released (`removed`)."""
-        aligned = working if working.index is self.original.index else working.loc[self.original.index]
-        beside = Comparison(self.original, aligned, removed, self.spec, truth)
-        if self.indicators is not None:
-            beside = replace(beside, indicators=indicator_loss(self.compared(beside.released)))
-        return self.measured_by(working, without_variables(self.spec, removed), beside)
+    def measured(
+        self, working: pd.DataFrame, removed: tuple[str, ...], truth: Truth, counts: Counts | None = None
+    ) -> Measured:
+        """Measure a state of the file of which some columns are not released (`removed`).
 
-    def measured_by(self, working: pd.DataFrame, spec: KeySpec, beside: Any, counts: Counts | None = None) -> Measured:
-        """The measures of a state by the roles of what is released: of its classes, and of what is `beside` it.
-
-        Of rows that stand for several records (`counts`), those that need records are None.
+        Of rows that stand for several records (`counts`), the measures that need records are None.
         """
+        spec, aligned = without_variables(self.spec, removed), working
+        if counts is not None:  # quantities are not counted
+            spec = replace(spec, numeric_variables=())
+        elif working.index is not self.original.index:
+            aligned = working.loc[self.original.index]
+        comparison = Comparison(self.original, aligned, removed, self.spec, truth, counts=counts)
+        if self.indicators is not None:
+            comparison = replace(comparison, indicators=indicator_loss(self.compared(comparison.released)))
         classes = ClassRisks(table_of_rows(working, spec, counts), self.estimator)
         gaps = working[list(spec.key_variables)].isna().any(axis=None)
         by_meaning = {
             missing: ClassRisks(table_of_rows(working, replace(spec, missing=missing), counts), self.estimator)
             if gaps and missing != spec.missing
             else classes
-            for missing in ("wildcard", "category")
+            for missing in _MEANINGS
         }
         levels = {"k": self.k, "risks": self.risks, "keys": self.spec.key_variables}
-        shows_households = spec.household is not None and spec.household not in beside.removed
+        shows_households = spec.household is not None and spec.household not in removed
         values: dict[str, Any] = {}
         for row in measures(shown="state"):
-            found = beside if row.taken_from == "states" else by_meaning.get(row.missing, classes)
+            source = comparison if row.taken_from == "states" else by_meaning.get(row.missing, classes)
             for level in levels[row.levels] if row.levels else [None]:
                 value = None
                 if (row.counted or counts is None) and (shows_households or not row.identifier):
                     with suppress(*([DataError] if row.missing else [])):  # light weights, which only this meaning has
-                        value = row.of(found) if level is None else row.of(found, level)
+                        value = row.of(source) if level is None else row.of(source, level)
                 values[row.name if level is None else row.at(level).name] = value
         return Measured(values, self.estimator, levels)
 

@@ -1,4 +1,4 @@
-"""What is to be done to a file: a recipe read from its settings, and checked as far as it can be without the file."""
+"""A plan for protecting a file: a recipe read from its settings, and checked as far as it can be without the file."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from kanon_lab.recipes.tradeoff import MEASURES
 from kanon_lab.roles import KeySpec
 from kanon_lab.settings import Settings, read, schema, table, unknown
 
-#: What is measured unless settings say otherwise.
+#: Defaults of what is measured.
 USUAL_K, USUAL_RISKS, USUAL_ESTIMATOR = (
     RecipeSettings.model_fields[name].default for name in ("k", "risks", "estimator")
 )
 _ROLES = tuple(role.name for role in fields(KeySpec))
-# Settings of the file that its household level takes unless it has its own.
+# The household level takes these settings of the file by default.
 _INHERITED = ("missing", "k_required", "k", "risks", "estimator")
-# What others call a limit, where no name is near.
+# Other names of limits, to suggest the right one.
 _MEANT = dict.fromkeys(("diversity", "l_diversity", "l"), "distinct or entropy") | {
     "k_required": "k",
     "t": "t_closeness",
@@ -49,12 +49,12 @@ _Steps = tuple[tuple[str, dict[str, Any]], ...]
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be done to a file."""
+    """A plan for protecting a file."""
 
     spec: KeySpec
     #: Name and settings of each step, as they are written.
     steps: _Steps = ()
-    #: For the steps and reports that do not say another.
+    #: The k of steps and reports that have none of their own.
     k_required: int | None = None
     #: As in `kanon_lab.recipes.protect`; the levels of a limit ``above_risk`` are among the risks.
     k: tuple[int, ...] = USUAL_K
@@ -62,15 +62,15 @@ class Plan:
     estimator: str = USUAL_ESTIMATOR
     indicators: IndicatorSet | None = None
     seed: int = 0
-    #: Those of the office, as `as_limits` gives them; empty where there are none.
+    #: Those of the office, as `as_limits` returns them.
     limits: dict[str, Any] = field(default_factory=dict)
     #: How to read the file: options of `kanon_lab.data.read_file`.
     reading: dict[str, Any] = field(default_factory=dict)
     #: Of reports; one of `kanon_lab.terms.LANGUAGES`.
     language: str = "en"
-    #: What it is called in messages about a file that it is applied to; nothing where it is empty.
+    #: Its name in messages about a file that it is applied to.
     name: str = field(default="", compare=False)
-    #: What is to be known of its settings: which of them only a report uses.
+    #: Which of its settings only a report uses.
     notes: tuple[str, ...] = field(default=(), compare=False)
 
     @property
@@ -86,26 +86,22 @@ class Plan:
         return {name: getattr(self, name) for name in ("k", "risks", "estimator", "seed", "indicators")}
 
     def check(self, frame: pd.DataFrame | MicrodataFile) -> None:
-        """Raise a `KanonLabError` unless every column that it names can be used, before anything is done."""
+        """Raise a `KanonLabError` if a column that it names cannot be used."""
         frame = frame.numbered if isinstance(frame, MicrodataFile) else frame
         with inside(self.name):
-            self._check_lists(set(frame.columns))
+            for role in _ROLES:
+                names = getattr(self.spec, role)
+                for name in names if isinstance(names, tuple) else ():
+                    parts = [part.strip() for part in name.split(",")]
+                    if name not in frame.columns and len(parts) > 1 and {*frame.columns}.issuperset(parts):
+                        such_as = f"{role}: [{shortened(', '.join(parts))}]"
+                        raise OptionError(f"{role}: is one text; write a list, such as {such_as}")
             self.spec.check(frame)
             released = [name for name in frame.columns if name not in self.spec.direct_identifiers]
             levels = int(bool(self.steps) and self.steps[0][0] == "household_level")
             for position, (name, settings) in enumerate(self.steps, start=1):
                 with step_errors(position, name, levels=levels):
                     check_columns(columns_of(name, settings), released)
-
-    def _check_lists(self, columns: set[str]) -> None:
-        """Raise an `OptionError` where names of several columns stand as one text."""
-        for role in _ROLES:
-            names = getattr(self.spec, role)
-            for name in names if isinstance(names, tuple) else ():
-                parts = [part.strip() for part in name.split(",")]
-                if name not in columns and len(parts) > 1 and columns.issuperset(parts):
-                    such_as = f"{role}: [{shortened(', '.join(parts))}]"
-                    raise OptionError(f"{role}: is one text; write a list, such as {such_as}")
 
 
 def columns_of(step: str, settings: Mapping[str, Any]) -> list[str] | tuple[str, ...]:
@@ -115,13 +111,17 @@ def columns_of(step: str, settings: Mapping[str, Any]) -> list[str] | tuple[str,
 
 def household_plan(settings: Mapping[str, Any]) -> Plan:
     """The plan of a household level."""
-    if isinstance(settings, Mapping):
-        _refuse_nested(settings)
+    if isinstance(settings, Mapping):  # before anything in it is read
+        steps = settings.get("steps")
+        parts = [settings, *(steps if isinstance(steps, (list, tuple)) else ())]
+        if any(isinstance(part, Mapping) and "household_level" in part for part in parts):
+            fault = "household_level stands inside household_level; households have no households, so remove it"
+            raise OptionError(fault)
     return Plan(**_planned(read(HouseholdLevel, settings), settings))
 
 
 def file_plan(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The plan of a file, as the fields of `Plan`; settings may be those of a report."""
+    """The fields of the `Plan` of a file; settings may be those of a report."""
     notes: tuple[str, ...] = ()
     if isinstance(settings, Mapping):
         if "grid" in settings:
@@ -134,40 +134,47 @@ def file_plan(settings: Mapping[str, Any]) -> dict[str, Any]:
             if name not in ReportSettings.model_fields:
                 raise OptionError(unknown(name, ReportSettings.model_fields))
         settings = {name: value for name, value in settings.items() if name not in OF_REPORTS}
-    given = read(FileSettings, settings)
-    return {**_planned(given, settings), "reading": given.reading, "language": given.language, "notes": notes}
+    model = read(FileSettings, settings)
+    return {**_planned(model, settings), "reading": model.reading, "language": model.language, "notes": notes}
 
 
-def _planned(given: HouseholdLevel, written: Mapping[str, Any]) -> dict[str, Any]:
-    """What settings say, whether of a file or of its household level."""
-    spec = KeySpec(**{role: value for role, value in given.fields_set.items() if role in _ROLES})
-    of_file = given if isinstance(given, RecipeSettings) else None
-    limits = as_limits(of_file.limits if of_file else {}, spec=spec, risks=given.risks, k_required=given.k_required)
-    k_required = limits.get("k") if given.k_required is None else given.k_required
-    found: dict[str, Any] = {"spec": spec, "seed": given.seed, "estimator": given.estimator, "limits": limits}
-    found["risks"] = tuple(dict.fromkeys([*given.risks, *limits.get("above_risk", ())]))
-    needed = {each for each in (k_required, limits.get("k")) if each is not None}
-    found |= {"k_required": k_required, "k": tuple(sorted({*given.k, *needed})) if needed else given.k}
+def _planned(model: HouseholdLevel, written: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a `Plan` that the settings of a file, or of its household level, give."""
+    spec = KeySpec(**{role: value for role, value in model.fields_set.items() if role in _ROLES})
+    file = model if isinstance(model, RecipeSettings) else None
+    limits = as_limits(file.limits if file else {}, spec=spec, risks=model.risks, k_required=model.k_required)
+    k_required = limits.get("k") if model.k_required is None else model.k_required
+    needed = {k for k in (k_required, limits.get("k")) if k is not None}
     levels: _Steps = ()
-    if of_file and (level := of_file.household_level) is not None:
+    if file and (level := file.household_level) is not None:
         with inside("household_level"):
             if isinstance(level, Mapping):
                 whole = {**written, "k_required": k_required}
                 level = {**{name: whole[name] for name in _INHERITED if whole.get(name) is not None}, **level}
             household_plan(level)
         levels = (("household_level", level),)
-    if of_file and of_file.indicators is not None:
-        found["indicators"] = of_file.indicators.made(spec.weight)
-    return {**found, "steps": (*levels, *_steps(given.steps, k_required, spec, levels=len(levels)))}
+    return {
+        "spec": spec,
+        "seed": model.seed,
+        "estimator": model.estimator,
+        "limits": limits,
+        "risks": tuple(dict.fromkeys([*model.risks, *limits.get("above_risk", ())])),
+        "k_required": k_required,
+        "k": tuple(sorted({*model.k, *needed})) if needed else model.k,
+        "indicators": file.indicators.with_weight(spec.weight) if file and file.indicators is not None else None,
+        "steps": (*levels, *_steps(model.steps, k_required, spec, levels=len(levels))),
+    }
 
 
 def _steps(
     steps: Sequence[Any], k_required: int | None, spec: KeySpec, *, levels: int
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Name and settings of each step, as they are written, when their model has found no fault."""
+    """Name and settings of each step as they are written, once they are checked."""
     for position, step in enumerate(steps, start=levels + 1):
         with step_errors(position, None, levels=levels):
-            name, settings = _parted(step)
+            if not isinstance(step, Mapping) or len(step) != 1:
+                raise OptionError(_not_a_step(step))
+            name, settings = next(iter(step.items()))
             kind = kind_of(name)
         with step_errors(position, name, levels=levels):
             if not isinstance(settings if settings is not None else {}, Mapping):
@@ -182,44 +189,35 @@ def _steps(
         yield name, settings
 
 
-def _parted(step: object) -> tuple[Any, Any]:
-    """Name and settings of a step."""
-    if isinstance(step, Mapping) and len(step) == 1:
-        return next(iter(step.items()))
-    if isinstance(step, Mapping) and step and next(iter(step.values())) is None:
-        name = shortened(str(next(iter(step))))
-        raise OptionError(f"the settings stand beside {name}; indent them, so that they are under {name}")
-    remedy = "; begin every step with a - of its own" if isinstance(step, Mapping) and len(step) > 1 else ""
-    raise OptionError(
-        f"must be one name with its settings, such as suppress: {{k_required: 3}}, not {shortened(repr(step))}{remedy}"
-    )
-
-
-def _refuse_nested(settings: Mapping[str, Any]) -> None:
-    """Raise an `OptionError` where a household level has one of its own, before anything in it is read."""
-    steps = settings.get("steps")
-    listed = [step for step in steps if isinstance(step, Mapping)] if isinstance(steps, (list, tuple)) else []
-    if any("household_level" in each for each in (settings, *listed)):
-        raise OptionError("household_level stands inside household_level; households have no households, so remove it")
+def _not_a_step(step: object) -> str:
+    """What to say of something that is not one name with its settings."""
+    remedy = ""
+    if isinstance(step, Mapping) and step:
+        if next(iter(step.values())) is None:
+            name = shortened(str(next(iter(step))))
+            return f"the settings stand beside {name}; indent them, so that they are under {name}"
+        remedy = "; begin every step with a - of its own"
+    such_as = "suppress: {k_required: 3}"
+    return f"must be one name with its settings, such as {such_as}, not {shortened(repr(step))}{remedy}"
 
 
 def as_limits(
-    given: Mapping[str, Any], *, spec: KeySpec, risks: Collection[float] = (), k_required: int | None = None
+    limits: Mapping[str, Any], *, spec: KeySpec, risks: Collection[float] = (), k_required: int | None = None
 ) -> dict[str, Any]:
-    """The limits of an office as numbers, in the order of `LIMITS`; by variable or level of risk a mapping of numbers.
+    """The limits of an office as numbers, or mappings of variables or levels of risk to numbers, in `LIMITS`' order.
 
-    Where ``k`` is not given it is `k_required`; with a limit ``k``, ``exposed_by_columns`` is 0 unless it is given
-    (None: no such limit).
+    Without a limit ``k`` it is `k_required`. With a limit ``k``, that on ``exposed_by_columns`` is 0 by default (None:
+    no such limit).
     """
-    if not isinstance(given, Mapping):
+    if not isinstance(limits, Mapping):
         such_as = "{k: 3, global_risk: 0.02}"
-        raise OptionError(f"limits must be names with bounds, such as {such_as}, not {shortened(repr(given))}")
-    for name in given:
+        raise OptionError(f"limits must be names with bounds, such as {such_as}, not {shortened(repr(limits))}")
+    for name in limits:
         if name not in LIMITS:
             other = _MEANT.get(str(name).casefold())
             remedy = f"did you mean {other}?" if other else meant(name, LIMITS, f"there are {', '.join(LIMITS)}")
             raise OptionError(f"limits: there is no limit {shortened(str(name))}; {remedy}")
-    wanted = {**({} if k_required is None else {"k": k_required}), **given}
+    wanted = {**({} if k_required is None else {"k": k_required}), **limits}
     if wanted.get("k") is not None:
         wanted.setdefault("exposed_by_columns", 0)
     return {name: _bounds(name, wanted[name], spec, risks) for name in LIMITS if wanted.get(name) is not None}
@@ -248,11 +246,15 @@ def _bounds(name: str, bound: object, spec: KeySpec, risks: Collection[float]) -
         if variable not in sensitive:
             remedy = meant(variable, sensitive, f"there are {shortened(', '.join(sensitive), 80)}")
             raise OptionError(f"{place}: {shortened(repr(variable))} is no sensitive variable; {remedy}")
-    return {each: as_bound(name, bound[each], f"{place}: {shortened(each)}") for each in sensitive if each in bound}
+    return {
+        variable: as_bound(name, bound[variable], f"{place}: {shortened(variable)}")
+        for variable in sensitive
+        if variable in bound
+    }
 
 
 _STEP_MODELS: dict[str, type[Settings]] = {name: kind.model for name, kind in STEPS.items()}
-#: By the name that a page calls it by, each model.
+#: Name of a table of settings on a page -> the model that it shows.
 MODELS: dict[str, type[Settings]] = {
     "recipe": RecipeSettings,
     "report": ReportSettings,
@@ -262,7 +264,7 @@ MODELS: dict[str, type[Settings]] = {
     "hierarchy": HierarchySettings,
     **{name: model for name, model in _STEP_MODELS.items() if name != "household_level"},
 }
-# Whether the household level has a setting of its own or none, that of the file unless it has its own, or never one.
+# Whether the household level has a setting of its own ("own"), by default that of the file ("same"), or none ("no").
 _LEVELS = {
     name: "no" if name not in HouseholdLevel.model_fields else "same" if name in ("weight", *_INHERITED) else "own"
     for name in RecipeSettings.model_fields
@@ -271,14 +273,14 @@ _PLACE = re.compile(r"^```\{settings\} (\w+)\n```\n", re.MULTILINE)
 
 
 def filled(page: str) -> str:
-    """A page with tables of settings, or of measures, where a block of code ``{settings} NAME`` asks for one."""
+    """A page whose blocks of code ``{settings} NAME`` are replaced by tables of settings or measures."""
 
-    def told(found: re.Match[str]) -> str:
-        if found[1] == "measures":
+    def render(place: re.Match[str]) -> str:
+        if place[1] == "measures":
             return measures_table()
-        return table(MODELS[found[1]], {"Household level": _LEVELS} if found[1] == "recipe" else None)
+        return table(MODELS[place[1]], {"Household level": _LEVELS} if place[1] == "recipe" else None)
 
-    return _PLACE.sub(told, page)
+    return _PLACE.sub(render, page)
 
 
 def measures_table() -> str:

@@ -7,16 +7,14 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from kanon_lab.columns import as_text, distinct, named_columns
 from kanon_lab.data.values import Code, Labels
-from kanon_lab.data.writing import write_microdata
-from kanon_lab.errors import DataError, about, shortened
+from kanon_lab.errors import DataError, shortened
 from kanon_lab.recipes.measured import changes
 from kanon_lab.recipes.state import Chain, Step
 from kanon_lab.recipes.steps import kind_of
@@ -114,11 +112,11 @@ def _texts(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
     words, bare = [], []
     for value in values:
         text = _MIDNIGHT.sub("", as_text(value).strip().casefold())
-        plain = "".join(each for each in unicodedata.normalize("NFKD", text) if not unicodedata.combining(each))
+        plain = "".join(sign for sign in unicodedata.normalize("NFKD", text) if not unicodedata.combining(sign))
         spaced = _NOT_WORD.sub(" ", plain).strip()
         words.append(f" {_ZEROS.sub('', spaced)} " if text else None)
         bare.append(_ZEROS.sub("", spaced.replace(" ", "")) or text or None)
-    return tuple(np.array([*each, None], dtype=object)[codes] for each in (words, bare))
+    return tuple(np.array([*texts, None], dtype=object)[codes] for texts in (words, bare))
 
 
 def _copied(own: np.ndarray, texts: np.ndarray) -> bool:
@@ -133,18 +131,18 @@ def _copied(own: np.ndarray, texts: np.ndarray) -> bool:
 def _moved(values: set[str], cells: np.ndarray, *, text: bool) -> bool:
     """Whether most cells have a value of the identifier, whosever it is: several, and no short numbers."""
     counts = Counter(cell for cell in cells if cell is not None)
-    found = {cell: n for cell, n in counts.items() if cell in values and (text or len(cell) >= _TELLING)}
-    return len(found) > 2 and sum(found.values()) > sum(counts.values()) / 2
+    moved = [n for cell, n in counts.items() if cell in values and (text or len(cell) >= _TELLING)]
+    return len(moved) > 2 and sum(moved) > counts.total() / 2
 
 
 def _in_words(own: np.ndarray, texts: np.ndarray) -> np.ndarray:
     """Records whose text holds their own identifier, word for word; a short one only where it is so in most."""
-    pairs = Counter((one, text) for one, text in zip(own, texts, strict=True) if one is not None and text is not None)
-    found = {(one, text) for one, text in pairs if one.strip() and one in text}
-    several = len({one for one, _ in found}) > 2
-    if not (several and sum(pairs[pair] for pair in found) > sum(pairs.values()) / 2):
-        found = {pair for pair in found if len(pair[0]) >= _TELLING + 2}
-    return np.fromiter((pair in found for pair in zip(own, texts, strict=True)), dtype=bool, count=len(own))
+    pairs = Counter(pair for pair in zip(own, texts, strict=True) if None not in pair)
+    held = {(word, text) for word, text in pairs if word.strip() and word in text}
+    several = len({word for word, _ in held}) > 2
+    if not (several and sum(pairs[pair] for pair in held) > pairs.total() / 2):
+        held = {(word, text) for word, text in held if len(word) >= _TELLING + 2}
+    return np.fromiter((pair in held for pair in zip(own, texts, strict=True)), dtype=bool, count=len(own))
 
 
 #: Role of a column that the spec does not name.
@@ -204,34 +202,19 @@ def role_of(name: str, protection: Chain) -> str:
 
 
 def proof(protection: Chain, *, neutralised: bool = False) -> Callable[[pd.DataFrame], None]:
-    """What raises a `DataError` where a frame of the release, called so in messages, holds a direct identifier."""
-    released, spec = protection.frame, protection.spec
+    """A function that raises a `DataError` if a frame of the release, as it is written, holds a direct identifier."""
+    columns, spec = protection.frame.columns, protection.spec
     of_records = protection.original.loc[protection.state.working.index]
-    roles = [*spec.variables, *spec.ghosts]
 
     def prove(frame: pd.DataFrame) -> None:
         if neutralised:
-            frame = frame.set_axis(released.columns, axis=1)  # an apostrophe may stand before a name
-        prove_absent(frame, of_records, spec.direct_identifiers, roles=roles)
+            frame = frame.set_axis(columns, axis=1)  # an apostrophe may stand before a name
+        prove_absent(frame, of_records, spec.direct_identifiers, roles=[*spec.variables, *spec.ghosts])
 
     return prove
 
 
-def write_release(
-    protection: Any, out: str | Path, *, overwrite: bool = False, neutralise: bool = False
-) -> dict[str, int]:
-    """Write the protected file, proved to hold no direct identifier before it gets its name; the same bytes each time.
-
-    Parameters, result and errors as of `kanon_lab.data.write_microdata`.
-    """
-    prove = proof(protection, neutralised=neutralise)
-    labels = {"labels": protection.labels, "variable_labels": protection.variable_labels}
-    with about(str(out)):
-        return write_microdata(protection.frame, out, overwrite=overwrite, check=prove, neutralise=neutralise, **labels)
-
-
-@dataclass(frozen=True)
-class ReleasedLabels:
+class ReleasedLabels(NamedTuple):
     """Labels by released variable; and how many are left out: a step remade their codes, or no record has them."""
 
     labels: Labels
@@ -245,53 +228,53 @@ def released_labels(protection: Chain) -> ReleasedLabels:
     A label stays where every record with its code had this code, and none other, before each step that recodes; a code
     that is new has the label that the step gives it (``labels`` of `recode`).
     """
-    came = {name: _by_text(each) for name, each in protection.given_labels.items()}
-    carried, found = _carried(protection, came), ReleasedLabels({}, {}, {})
+    came = {name: _by_text(labels) for name, labels in protection.given_labels.items()}
+    carried, released = _carried(protection, came), ReleasedLabels({}, {}, {})
     for name, column in named_columns(protection.frame):
         before, after = came.get(name, {}), carried.get(name, {})
         values = distinct(column)[1]
         shown = {as_text(value): value.item() if hasattr(value, "item") else value for value in values}
         if labels := {shown[text]: label for text, label in after.items() if text in shown}:
-            found.labels[name] = labels
+            released.labels[name] = labels
         if lost := sum(after.get(text) != label for text, label in before.items()):
-            found.remade[name] = lost
+            released.remade[name] = lost
         if gone := sum(text not in shown for text in after):
-            found.vanished[name] = gone
-    return found
+            released.vanished[name] = gone
+    return released
 
 
 def label_notes(protection: Chain) -> Iterator[Note]:
     """What is not labelled any more; neither codes nor labels are quoted."""
     if not protection.given_labels:
         return
-    found = released_labels(protection)
-    for key, counts in (("labels_remade", found.remade), ("labels_vanished", found.vanished)):
+    released = released_labels(protection)
+    for key, counts in (("labels_remade", released.remade), ("labels_vanished", released.vanished)):
         if counts:
             yield Note(key, columns=tuple(f"{shortened(name)} {count:,}" for name, count in counts.items()))
 
 
 def _carried(protection: Chain, labels: Mapping[str, Mapping[str, str]]) -> dict[str, Mapping[str, str]]:
     """Labels by the texts of codes after every step, whether or not some record has them."""
-    found, before = dict(labels), protection.start.working
+    carried, before = dict(labels), protection.start.working
     for step in protection.steps:
-        found |= _after(step, found, before)
+        carried |= _after(step, carried, before)
         before = step.state.working
-    return found
+    return carried
 
 
 def _after(step: Step, labels: Mapping[str, Mapping[str, str]], before: pd.DataFrame) -> dict[str, Mapping[str, str]]:
     """The labels of the variables that a step recodes."""
     if step.households is not None:
         inner = step.households.start.working
-        return _carried(step.households, {name: each for name, each in labels.items() if name in inner})
+        return _carried(step.households, {name: labels[name] for name in labels if name in inner})
     if step.name == "renumber":
         return {name: {} for name, cells in step.changed.items() if cells}
     kind, after = kind_of(step.name), step.state.working
-    given = step.settings.get("labels")
-    given = _by_text(given) if isinstance(given, Mapping) else {}
+    written = step.settings.get("labels")
+    new = _by_text(written) if isinstance(written, Mapping) else {}
     quantities = kind.perturbed(step.settings) if kind.as_quantities else ()
     names = {*kind.rules(step.settings), *quantities}
-    return {name: _kept(labels.get(name, {}), before[name], after[name].loc[before.index]) | given for name in names}
+    return {name: _kept(labels.get(name, {}), before[name], after[name].loc[before.index]) | new for name in names}
 
 
 def _kept(labels: Mapping[str, str], before: pd.Series, after: pd.Series) -> dict[str, str]:

@@ -85,8 +85,8 @@ class RiskUtilityMap:
         runs, worst = self.runs.groupby("label", sort=False), self.points.copy()
         for name in worst.columns[list(worst.columns).index("error") + 1 :]:
             if is_measure(name):
-                each = runs[name].min() if measure_of(name).kept else runs[name].max()
-                worst[name] = worst["label"].map(each).where(worst[name].notna())
+                value = runs[name].min() if measure_of(name).kept else runs[name].max()
+                worst[name] = worst["label"].map(value).where(worst[name].notna())
         return worst
 
     def frontier(self, *, risk: str = USUAL_RISK, loss: str = USUAL_LOSS, repeats: str = "mean") -> pd.DataFrame:
@@ -101,15 +101,15 @@ class RiskUtilityMap:
 
     def notes(self, risk: str = USUAL_RISK) -> tuple[str, ...]:
         """What a reader of the map should know where `risk` is the measure."""
-        found = []
+        notes = []
         if self.perturbing and measure_of(risk).taken_from == "classes":
-            found.append(f"{risk} takes perturbed keys for true ones; key_linkage does not")
+            notes.append(f"{risk} takes perturbed keys for true ones; key_linkage does not")
         measures = list(self.spread.columns[1:])
         if (self.spread[measures].isna() & self.points[measures].notna()).any(axis=None):
-            found.append(
+            notes.append(
                 "something is random in a recipe of which one seed was tried; repeats show how much it matters"
             )
-        return tuple(found)
+        return tuple(notes)
 
     def caution(self, label: str, loss: str = USUAL_LOSS) -> str | None:
         """`blind_spot` of a recipe."""
@@ -179,10 +179,16 @@ def risk_utility_map(
     if isinstance(recipe, (str, Path)):
         path, recipe = recipe, read_yaml(recipe)
     candidates = grid_candidates(recipe, grid, path=path)
-    runs = [run for number, each in enumerate(candidates) for run in _runs(number, each.recipe, repeats)]
+    runs = [run for n, candidate in enumerate(candidates) for run in _runs(n, candidate.recipe, repeats)]
     if len(runs) > MOST:
         raise OptionError(f"{len(runs):,} recipes and seeds are too many; take values or repeats out until {MOST:,}")
-    ordered = _beside_those_alike(runs)
+    first: dict[tuple, int] = {}
+
+    def places(run: Run) -> list[int]:
+        """Where it sorts beside the runs that begin with the same steps."""
+        return [first.setdefault(run.keys[:length], len(first)) for length in range(1, len(run.keys) + 1)]
+
+    ordered = sorted(runs, key=places)
     rows = {(run.number, run.seed): row for run, row in _measured(ordered, frame, workers, progress)}
     return _collected(candidates, runs, [rows[run.number, run.seed] for run in runs])
 
@@ -222,8 +228,9 @@ class Walk:
         reached = self._path[-1][1]
         if not isinstance(reached, Protection):
             return {"error": str(reached)}
-        numbers = {name: each for name, each in reached.state.measured.row().items() if not isinstance(each, str)}
-        return {**numbers, "unseen": unseen_steps(reached)}
+        row = reached.state.measured.row()
+        del row["estimator"]
+        return {**row, "unseen": unseen_steps(reached)}
 
     def _reached(self, run: Run, position: int) -> Protection | KanonLabError:
         try:
@@ -237,13 +244,13 @@ class Walk:
 
 
 def _runs(number: int, recipe: Recipe, repeats: int) -> Iterator[Run]:
-    start = tuple(_key(getattr(recipe, each.name)) for each in fields(Recipe) if each.name not in _NOT_OF_THE_START)
+    start = tuple(_key(getattr(recipe, part.name)) for part in fields(Recipe) if part.name not in _NOT_OF_THE_START)
     for seed in range(recipe.seed, recipe.seed + (repeats if _is_random(recipe) else 1)):
         seeds = []
         for position, (name, settings) in enumerate(recipe.steps, start=1):
             own = settings.get("seed") is not None or not kind_of(name).random
             seeds.append(None if own else derived_seed(seed if _varies(name, settings) else recipe.seed, position))
-        steps = [(name, _key(settings), each) for (name, settings), each in zip(recipe.steps, seeds)]
+        steps = [(name, _key(settings), own) for (name, settings), own in zip(recipe.steps, seeds)]
         yield Run(number, seed, recipe, tuple(seeds), (start, *steps))
 
 
@@ -260,20 +267,10 @@ def _varies(name: str, settings: Mapping[str, Any]) -> bool:
 def _key(value: Any) -> Any:
     """Something that can be told apart quickly, and is equal only where settings are: 1, 1.0 and true are not."""
     if isinstance(value, Mapping):
-        return tuple((_key(name), _key(each)) for name, each in value.items())
+        return tuple((_key(name), _key(part)) for name, part in value.items())
     if isinstance(value, (list, tuple)):
         return (type(value) is list, *map(_key, value))
     return type(value).__name__, value if isinstance(value, (str, int, float, type(None))) else dumps(value)
-
-
-def _beside_those_alike(runs: Sequence[Run]) -> list[Run]:
-    """The runs in an order in which those that begin with the same steps follow each other."""
-    first: dict[tuple, int] = {}
-
-    def places(run: Run) -> list[int]:
-        return [first.setdefault(run.keys[: length + 1], len(first)) for length in range(len(run.keys))]
-
-    return sorted(runs, key=places)
 
 
 def _measured(
@@ -303,30 +300,29 @@ def _takes_long(seconds: float, done: int, total: int) -> bool:
     return done > 0 and min(seconds, seconds / done * (total - done)) >= _PATIENCE
 
 
-def _perturbed(recipe: Recipe) -> set[str]:
-    return {name for step, settings in recipe.steps for name in kind_of(step).perturbed(settings)}
-
-
 def _collected(candidates: Sequence[Candidate], runs: Sequence[Run], rows: Sequence[dict]) -> RiskUtilityMap:
-    labels, parameters = [each.label for each in candidates], tuple(candidates[0].parameters)
+    labels, parameters = [candidate.label for candidate in candidates], tuple(candidates[0].parameters)
     of_run = [run.number for run in runs]
     measured = pd.DataFrame(rows).drop(columns=["error", "unseen", *parameters], errors="ignore").astype(float)
     error = pd.Series([row.get("error") for row in rows], name="error", dtype=object)
     every = pd.DataFrame({"label": [labels[number] for number in of_run], "seed": [run.seed for run in runs]})
     grouped, whole = measured.groupby(of_run), ~measured.isna().groupby(of_run).any()
-    chosen = {name: [each.parameters[name] for each in candidates] for name in parameters}
+    chosen = {name: [candidate.parameters[name] for candidate in candidates] for name in parameters}
     tried = {"repeats": error.groupby(of_run).size(), "error": error.groupby(of_run).first()}
     spread = grouped.std()
-    spread.loc[[not _is_random(each.recipe) for each in candidates]] = 0.0
+    spread.loc[[not _is_random(candidate.recipe) for candidate in candidates]] = 0.0
+    perturbing = []
+    for candidate in candidates:
+        keys, steps = {*candidate.recipe.spec.key_variables}, candidate.recipe.steps
+        if any(keys.intersection(kind_of(step).perturbed(settings)) for step, settings in steps):
+            perturbing.append(candidate.label)
     return RiskUtilityMap(
         points=pd.concat([pd.DataFrame({"label": labels, **chosen, **tried}), grouped.mean().where(whole)], axis=1),
         spread=pd.concat([pd.Series(labels, name="label"), spread.where(whole)], axis=1),
         runs=pd.concat([every, error, measured], axis=1),
-        recipes={each.label: each.settings for each in candidates},
+        recipes={candidate.label: candidate.settings for candidate in candidates},
         parameters=parameters,
-        perturbing=tuple(
-            each.label for each in candidates if _perturbed(each.recipe) & {*each.recipe.spec.key_variables}
-        ),
+        perturbing=tuple(perturbing),
         unseen={labels[number]: row["unseen"] for number, row in zip(of_run, rows, strict=True) if "unseen" in row},
     )
 

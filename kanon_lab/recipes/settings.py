@@ -25,13 +25,13 @@ REPORT_LANGUAGES = ("en", "es")
 _LONGEST_TITLE = 200
 
 
-def _must_be(what: str, fits: Callable[[Any], bool], made: Callable[[Any], Any] = lambda value: value) -> Check:
-    """A check that gives what is `made` of a value that fits; `what` says what others must be, and has {name} in it."""
+def _must_be(what: str, fits: Callable[[Any], bool], convert: Callable[[Any], Any] = lambda value: value) -> Check:
+    """A check that converts a value that fits; `what` says what others must be, and may hold {name} and {given}."""
 
     def check(value: Any, name: str) -> Any:
         if not fits(value):
             raise OptionError(f"{name} must be {what.format(name=name, given=shortened(repr(value)))}")
-        return made(value)
+        return convert(value)
 
     return check
 
@@ -42,7 +42,7 @@ def _listed(value: Any) -> list:
 
 def _each(check: Check) -> Check:
     """A check of one value or several, which become a tuple."""
-    return lambda values, name: tuple(check(each, name) for each in _listed(values))
+    return lambda values, name: tuple(check(value, name) for value in _listed(values))
 
 
 def _are_names(value: Any) -> bool:
@@ -60,15 +60,15 @@ def _bytes(value: Any, name: str) -> Any:
         return value
 
 
-def _codes(given: Any, name: str) -> dict[str, tuple]:
-    """By variable its codes; one code may stand without a list."""
-    if not isinstance(given, Mapping) or not all(isinstance(column, str) for column in given):
+def _codes(columns: Any, name: str) -> dict[str, tuple]:
+    """By column its codes; a single code needs no list."""
+    if not isinstance(columns, Mapping) or not all(isinstance(column, str) for column in columns):
         raise OptionError(f"{name} must be names of columns with their codes, such as {{income: [88, 99]}}")
-    found = {column: tuple(_listed(codes)) for column, codes in given.items()}
-    for column, codes in found.items():
+    listed = {column: tuple(_listed(codes)) for column, codes in columns.items()}
+    for column, codes in listed.items():
         if not codes or any(isinstance(code, bool) or not isinstance(code, (str, int, float)) for code in codes):
             raise OptionError(f"{name}: the codes of {shortened(column)} must be numbers or texts, such as [88]")
-    return found
+    return listed
 
 
 def _least(least: Any, name: str) -> int:
@@ -84,7 +84,7 @@ _one_name = _must_be(
 # YAML makes numbers of names such as 2019, and these are no columns.
 _NAMES = "names of columns, as texts (numbers and yes or no in quotes), not {given}"
 _ghosts = _must_be(
-    _NAMES, lambda given: all(map(_are_names, given.values() if isinstance(given, Mapping) else [given]))
+    _NAMES, lambda ghosts: all(map(_are_names, ghosts.values() if isinstance(ghosts, Mapping) else [ghosts]))
 )
 _texts = _must_be(
     "texts, such as {name}: ['A'] (numbers in quotes)",
@@ -128,13 +128,13 @@ class IndicatorSettings(Settings):
     level: SkipValidation[float] = setting(0.95, "of the intervals", "0.9")
 
     def check(self) -> None:
-        self.made(None)
+        self.with_weight(None)
 
-    def made(self, weight: str | None) -> IndicatorSet:
+    def with_weight(self, weight: str | None) -> IndicatorSet:
         """The indicators, estimated with a weight."""
-        given = self.fields_set
-        design = Design(weight, **{name: given.pop(name) for name in ("strata", "sampling_unit") if name in given})
-        return IndicatorSet(**given, design=design)
+        options = self.fields_set
+        design = {name: options.pop(name) for name in ("strata", "sampling_unit") if name in options}
+        return IndicatorSet(**options, design=Design(weight, **design))
 
 
 def as_indicators(settings: Mapping[str, Any], *, weight: str | None = None) -> IndicatorSet:
@@ -154,7 +154,7 @@ def as_indicators(settings: Mapping[str, Any], *, weight: str | None = None) -> 
     ('income', 'sex')
     """
     with inside("indicators"):
-        return read(IndicatorSettings, settings).made(weight)
+        return read(IndicatorSettings, settings).with_weight(weight)
 
 
 class HouseholdLevel(Settings):

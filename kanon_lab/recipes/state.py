@@ -66,8 +66,8 @@ class Step:
     settings : dict
     seed : int or None
         Of what is random in it; None where nothing is.
-    records_touched : int
-        Records with a cell that was changed, suppressed or removed, or in another place.
+    records_touched : int or None
+        Records with a cell that was changed, suppressed or removed, or in another place; None where it is not counted.
     removed : tuple of str
         Columns that are not released from this step on.
     changed, suppressed : dict of str to int
@@ -84,13 +84,13 @@ class Step:
     name: str
     settings: dict[str, Any]
     seed: int | None
-    records_touched: int
+    records_touched: int | None
     removed: tuple[str, ...]
     changed: dict[str, int]
     suppressed: dict[str, int]
     state: State
-    claims: pd.DataFrame | None = field(repr=False)
-    households: Any = field(repr=False)
+    claims: pd.DataFrame | None = field(default=None, repr=False)
+    households: Any = field(default=None, repr=False)
 
 
 class Cells(NamedTuple):
@@ -138,6 +138,11 @@ class Chain(Baseline):
     def columns_as_they_came(self) -> list[str]:
         """Names of the columns of the file, direct identifiers among them."""
         return list(self.original.columns)
+
+    @property
+    def released_columns(self) -> list[str]:
+        """Names of the columns that are released."""
+        return [name for name in self.state.working.columns if name not in self.state.removed]
 
     def cells(self, name: str, *, by_home: bool = False) -> Cells | None:
         """A column as it came and after the last step, with households or without; None where it is not counted."""

@@ -62,21 +62,21 @@ class Kind:
 
     def check(self, settings: Mapping[str, Any], spec: KeySpec) -> None:
         """Raise an `OptionError` for settings that cannot be used, whatever the data."""
-        given = read(self.model, settings)
-        if isinstance(given, StepSettings):
-            given.check_keys(spec)
+        model = read(self.model, settings)
+        if isinstance(model, StepSettings):
+            model.check_keys(spec)
 
     def perturbed(self, settings: Mapping[str, Any]) -> list[str]:
         """The columns whose values are perturbed."""
         if not self.perturbs:
             return []
-        given: Any = read(self.model, settings)
-        return given.variables
+        model: Any = read(self.model, settings)
+        return model.variables
 
     def rules(self, settings: Mapping[str, Any]) -> dict[str, Rule]:
         """By column that is recoded, what is done to it."""
-        given = read(self.model, settings)
-        return dict.fromkeys(given.columns, given.recoded) if isinstance(given, Recoding) else {}
+        model = read(self.model, settings)
+        return dict.fromkeys(model.columns, model.recoded) if isinstance(model, Recoding) else {}
 
 
 def kind_of(name: object) -> Kind:
@@ -117,9 +117,9 @@ class Suppress(StepSettings):
     @property
     def columns(self) -> list[str]:
         named = list(self.importance) if isinstance(self.importance, Mapping) else []
-        for each in self.combinations if isinstance(self.combinations, (list, tuple)) else ():
-            if isinstance(each, Mapping) and "keys" in each:
-                named += names_in(each["keys"], "keys")
+        for combination in self.combinations if isinstance(self.combinations, (list, tuple)) else ():
+            if isinstance(combination, Mapping) and "keys" in combination:
+                named += names_in(combination["keys"], "keys")
         return named
 
     def check_keys(self, spec: KeySpec) -> None:
@@ -280,13 +280,9 @@ def _recode(frame, spec, settings, *, seed, step) -> Applied:
     return Applied(recoded(step, read(RECODINGS[step], settings), frame))
 
 
-def _suppress(frame, spec, settings, *, seed) -> Applied:
-    result = local_suppression(frame, spec, **read(Suppress, settings).fields_set)
-    return Applied(result.frame, claims=result.claims)
-
-
-def _suppress_risk(frame, spec, settings, *, seed) -> Applied:
-    result = suppress_above_risk(frame, spec, **read(SuppressRisk, settings).fields_set)
+def _suppress(frame, spec, settings, *, seed, step) -> Applied:
+    method = local_suppression if step == "suppress" else suppress_above_risk
+    result = method(frame, spec, **read(STEPS[step].model, settings).fields_set)
     return Applied(result.frame, claims=result.claims)
 
 
@@ -336,8 +332,9 @@ def _shuffle_records(frame, spec, settings, *, seed) -> Applied:
 
 def _renumber(frame, spec, settings, *, seed) -> Applied:
     """Identifiers anew: of each its values one to one, at random; and line numbers, from 1 on in each household."""
-    given = read(Renumber, settings)
-    names, line_number = given.variables or ([] if spec.household is None else [spec.household]), given.line_number
+    options = read(Renumber, settings)
+    names = options.variables or ([] if spec.household is None else [spec.household])
+    line_number = options.line_number
     if not names and line_number is None:
         raise OptionError("renumber needs a household, or the variables to renumber; name them")
     _check_identifiers(names if line_number is None else [*names, line_number], spec)
@@ -375,9 +372,9 @@ def _check_identifiers(names: list[str], spec: KeySpec) -> None:
     """Raise an `OptionError` for a variable whose values say something, or one that is named twice."""
     if twice := [name for place, name in enumerate(names) if name in names[:place]]:
         raise OptionError(f"{shortened(twice[0])} is named twice; name each variable once")
-    said = (*spec.key_variables, *spec.ghosts, *spec.sensitive_variables, *spec.numeric_variables, spec.weight)
+    meaningful = (*spec.key_variables, *spec.ghosts, *spec.sensitive_variables, *spec.numeric_variables, spec.weight)
     for name in names:
-        if name in said:
+        if name in meaningful:
             raise OptionError(f"{shortened(name)} is no identifier, since it has another role; recode or perturb it")
 
 
@@ -404,9 +401,8 @@ def step_seed(seed: int, name: str, settings: Mapping[str, Any], frame: pd.DataF
     With the same draws, two strengths of noise, or two waves of a panel, would give the true values away.
     """
     mixed = sha256(repr((seed, name, sorted(settings.items(), key=str))).encode("utf-8", "surrogatepass"))
-    for each in names:
-        if each in frame:
-            mixed.update(repr(frame[each].to_list()).encode("utf-8", "surrogatepass"))
+    for column in [column for column in names if column in frame]:
+        mixed.update(repr(frame[column].to_list()).encode("utf-8", "surrogatepass"))
     return int.from_bytes(mixed.digest()[:8]) >> 1
 
 
@@ -418,8 +414,8 @@ def _perturbation(name: str, model: type[Settings], **kind: bool) -> dict[str, K
 #: Name of a step -> its kind.
 STEPS: dict[str, Kind] = {
     **{name: Kind(model, partial(_recode, step=name)) for name, model in RECODINGS.items()},
-    "suppress": Kind(Suppress, _suppress, needs_k=True, within_strata=True),
-    "suppress_risk": Kind(SuppressRisk, _suppress_risk),
+    "suppress": Kind(Suppress, partial(_suppress, step="suppress"), needs_k=True, within_strata=True),
+    "suppress_risk": Kind(SuppressRisk, partial(_suppress, step="suppress_risk")),
     "remove_variables": Kind(RemoveVariables, _remove_variables),
     "shuffle_members": Kind(ShuffleMembers, _shuffle_members, random=True),
     **_perturbation("pram", Pram),

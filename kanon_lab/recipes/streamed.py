@@ -31,10 +31,10 @@ def check_streamed(plan: Plan, file: str | Path, out: str | Path | None = None) 
         raise OptionError(f"steps {', '.join(faults)} need all records at once; {remedy}")
     for number, (name, settings) in enumerate(plan.steps, 1):
         if name in RECODINGS:
-            given = read(RECODINGS[name], settings)
-            if isinstance(given, Tail) and given.value == "mean":
+            options = read(RECODINGS[name], settings)
+            if isinstance(options, Tail) and options.value == "mean":
                 raise OptionError(f"step {number} ({name}): a mean needs all records; give a label or a number")
-            if plan.spec.weight in given.columns:
+            if plan.spec.weight in options.columns:
                 raise OptionError(f"step {number} ({name}): an engine recodes no weight; do so in memory")
     path = first_part(located(file)[0])
     form = files.file_format(path)
@@ -42,18 +42,6 @@ def check_streamed(plan: Plan, file: str | Path, out: str | Path | None = None) 
         raise OptionError(f"{file}: an engine reads .parquet, .csv and .csv.gz only; take --engine memory")
     if out is not None and form in FORMATS and files.file_format(out) != form:
         raise OptionError(f"{out}: an engine writes the format of FILE; give it the ending .{form}")
-
-
-def grouped_variables(plan: Plan) -> list[str]:
-    """The variables of which combinations are counted: of every role but weight, quantities and identifiers."""
-    spec = replace(plan.spec, weight=None, numeric_variables=())
-    return list(dict.fromkeys([*spec.variables, *spec.ghosts]))
-
-
-def recoded_variables(plan: Plan) -> list[str]:
-    """Those that steps recode."""
-    steps = ((name, settings) for name, settings in plan.steps if name in RECODINGS)
-    return list(dict.fromkeys(each for name, settings in steps for each in columns_of(name, settings)))
 
 
 def counting(plan: Plan, others: Iterable[str] = ()) -> dict[str, Any]:
@@ -65,9 +53,17 @@ def counting(plan: Plan, others: Iterable[str] = ()) -> dict[str, Any]:
     if "max_bytes" in reading:
         reading["memory"] = reading.pop("max_bytes")
     dialect = Dialect(**{name: reading.pop(name) for name in ("encoding", "separator", "decimal") if name in reading})
-    variables: dict[str, Any] = {"grouped": grouped_variables(plan), "weight": plan.spec.weight}
-    variables |= {"others": [*recoded_variables(plan), *others], "without": plan.spec.direct_identifiers}
-    return {**variables, "dialect": dialect, **reading}
+    # Combinations are counted of the variables of every role but weight, quantities and identifiers.
+    spec = replace(plan.spec, weight=None, numeric_variables=())
+    recoded = [column for step, settings in plan.steps if step in RECODINGS for column in columns_of(step, settings)]
+    return {
+        "grouped": list(dict.fromkeys([*spec.variables, *spec.ghosts])),
+        "weight": plan.spec.weight,
+        "others": [*dict.fromkeys(recoded), *others],
+        "without": plan.spec.direct_identifiers,
+        "dialect": dialect,
+        **reading,
+    }
 
 
 def not_known(limits: Iterable[str]) -> str:

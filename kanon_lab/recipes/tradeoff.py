@@ -37,26 +37,27 @@ def measure_of(name: str, kind: str | None = None) -> Measure:
     >>> kanon_lab.recipes.measure_of("violations_3_wildcard").label
     'records below k = 3 (missing: any value)'
     """
-    found = _found(name)
-    if found is None:
-        several = [each for each in MEASURES if kind in (None, MEASURES[each].kind)]
-        there = f"there are {', '.join(several)} (# stands for a number)"
-        remedy = meant(name, [each for each in several if "#" not in each], there)
+    measure = _axis(name)
+    names = [row.name for row in MEASURES.values() if kind in (None, row.kind)]
+    if measure is None:
+        remedy = meant(
+            name, [n for n in names if "#" not in n], f"there are {', '.join(names)} (# stands for a number)"
+        )
         raise OptionError(f"there is no measure {shortened(repr(name))}; {remedy}")
-    if kind is not None and found.kind != kind:
-        others = ", ".join(each for each in MEASURES if MEASURES[each].kind == kind)
-        raise OptionError(f"{name} is no {_KINDS[kind]}; choose out of {others}")
-    return found
+    if kind is not None and measure.kind != kind:
+        raise OptionError(f"{name} is no {_KINDS[kind]}; choose out of {', '.join(names)}")
+    return measure
 
 
 def is_measure(name: object) -> bool:
     """Whether there is a measure of that name."""
-    return _found(name) is not None
+    return _axis(name) is not None
 
 
-def _found(name: object) -> Measure | None:
-    found = find_measure(name)
-    return found if found is not None and found.kind in _KINDS and found.is_shown("state") else None
+def _axis(name: object) -> Measure | None:
+    """The measure of that name, if it may be an axis of a map."""
+    measure = find_measure(name)
+    return measure if measure is not None and measure.kind in _KINDS and measure.is_shown("state") else None
 
 
 #: What the functions take unless told otherwise.
@@ -89,9 +90,15 @@ def risk_and_loss(points: pd.DataFrame, *, risk: str = USUAL_RISK, loss: str = U
     errors = points["error"].dropna()
     if len(errors) == len(points):
         raise DataError(f"no recipe of the map could be applied; the first says: {errors.iloc[0]}")
-    chosen = {"risk": risk, "loss": loss}
-    measures = {kind: _measure_in(points, name, kind) for kind, name in chosen.items()}
-    rows = points.assign(**{kind: measures[kind].cost(points[name]).map(_rounded) for kind, name in chosen.items()})
+    costs = {}
+    for kind, name in (("risk", risk), ("loss", loss)):
+        measure = measure_of(name, kind)
+        if name not in points.columns:
+            there = [column for column in points.columns if (row := _axis(column)) is not None and row.kind == kind]
+            remedy = meant(name, there, f"there are {', '.join(there) or 'none of its kind'}")
+            raise OptionError(f"the map has no {shortened(name)}; {remedy}")
+        costs[kind] = measure.cost(points[name]).map(_rounded)
+    rows = points.assign(**costs)
     rows = rows[rows["error"].isna() & rows["risk"].notna() & rows["loss"].notna()]
     if rows.empty:
         raise DataError(f"no recipe of the map has both {risk} and {loss}; choose others")
@@ -149,11 +156,10 @@ def cheapest(points: pd.DataFrame, *, at_most: float, risk: str = USUAL_RISK, lo
     rows = frontier(points, risk=risk, loss=loss)
     place = least_loss(rows, at_most)
     if place is None:
-        least = rows.iloc[0]
+        label, smallest = rows.iloc[0]["label"], rows.iloc[0]["risk"]
         raise OptionError(
-            f"no recipe has {risk} at most {number(at_most, least['risk'])}: the smallest reached is"
-            f" {number(least['risk'], at_most, digits=6)}, by"
-            f" {shortened(least['label'], 80)}; allow as much, or try stronger steps"
+            f"no recipe has {risk} at most {number(at_most, smallest)}: the smallest reached is "
+            f"{number(smallest, at_most, digits=6)}, by {shortened(label, 80)}; allow as much, or try stronger steps"
         )
     return rows.iloc[place]
 
@@ -192,15 +198,6 @@ def _rounded(value: float) -> float:
     return float(f"{value:.12g}")
 
 
-def _measure_in(points: pd.DataFrame, name: str, kind: str) -> Measure:
-    measure = measure_of(name, kind)
-    if name not in points.columns:
-        there = [each for each in points.columns if is_measure(each) and measure_of(each).kind == kind]
-        remedy = meant(name, there, f"there are {', '.join(there) or 'none of its kind'}")
-        raise OptionError(f"the map has no {shortened(name)}; {remedy}")
-    return measure
-
-
 def unseen_steps(protection: Chain) -> dict[str, tuple[str, ...]]:
     """By measure of loss the steps that it does not see, each as ``1 (recode age)``.
 
@@ -208,19 +205,19 @@ def unseen_steps(protection: Chain) -> dict[str, tuple[str, ...]]:
     """
     spec = protection.spec
     tracked = dict.fromkeys((*spec.key_variables, *spec.sensitive_variables, *spec.numeric_variables))
-    found: dict[str, list[str]] = {row.name: [] for row in _LOSSES}
+    unseen: dict[str, list[str]] = {row.name: [] for row in _LOSSES}
     before = protection.start.measured
     for position, step in enumerate(protection.steps, start=1):
         after, cells = step.state.measured, (step.changed, step.suppressed)
-        touched = [name for name in tracked if name in step.removed or any(each.get(name) for each in cells)]
+        touched = [name for name in tracked if name in step.removed or any(counts.get(name) for counts in cells)]
         if touched:
             text = f"{position} ({step.name} {', '.join(shortened(str(name)) for name in touched)})"
             for row in _LOSSES:
                 was, now = before[row.name], after[row.name]
                 if not (is_finite(was) and is_finite(now) and row.cost(now) - row.cost(was) > _SAME):
-                    found[row.name].append(text)
+                    unseen[row.name].append(text)
         before = after
-    return {name: tuple(steps) for name, steps in found.items()}
+    return {name: tuple(steps) for name, steps in unseen.items()}
 
 
 def blind_spot(recipe: pd.Series, unseen: Mapping[str, Iterable[str]], loss: str) -> str | None:
@@ -238,4 +235,4 @@ def seeing(recipes: Iterable[Mapping[str, Iterable[str]]], loss: str) -> list[st
     """Measures that see every step that `loss` does not in any of the recipes, the usual loss first."""
     recipes = list(recipes)
     names = sorted((row.name for row in _LOSSES), key=lambda name: name != USUAL_LOSS)
-    return [name for name in names if all({*each.get(loss, ())}.isdisjoint(each.get(name, ())) for each in recipes)]
+    return [name for name in names if all({*steps.get(loss, ())}.isdisjoint(steps.get(name, ())) for steps in recipes)]

@@ -1,4 +1,4 @@
-"""What is said of a release: held against the limits of an office, and what a reader of its history should know."""
+"""The verdict on a release: its measures beside the limits of an office, cautions, and notes for its readers."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ def final_diversity(protection: Chain) -> tuple[dict[str, dict], list[str]]:
     if not (sensitive := tuple(name for name in spec.sensitive_variables if name not in removed)):
         return {}, []
     spec = replace(spec, sensitive_variables=sensitive, weight=None, household=None, strata=())
-    found = measure(protection.state.table(spec), k=(), thresholds=()).to_dict()
-    return found["diversity"], [note for note in found["notes"] if note != UNWEIGHTED]
+    measured = measure(protection.state.table(spec), k=(), thresholds=()).to_dict()
+    return measured["diversity"], [note for note in measured["notes"] if note != UNWEIGHTED]
 
 
 #: Columns of a verdict.
 VERDICT = ["name", "variable", "level", "limit", "bound", "found", "met", "records"]
-# Without a k anywhere, what no limit counts is told of records that stand alone.
+# Where neither limits nor recipe have a k, records are counted that nobody else is like.
 _USUAL_K = 2
-# Share of records found by their quantities, above which that is said.
+# A caution is given if more than this share (0-1) of the records is linked by their quantities.
 _MOST_LINKED = 0.05
 
 
 @dataclass(frozen=True)
 class Caution:
-    """What a release gives away beside its limits.
+    """A risk of a release that no limit covers.
 
     `key` is ``exposed``, ``own_class``, ``true_key``, ``household_size``, ``household_composition``,
-    ``numeric_linkage`` or ``perturbed``; `count` the records (None where it is a share); `columns` those that give it
-    away.
+    ``numeric_linkage`` or ``perturbed``; `count` the records (None where it is a share); `columns` those that
+    reveal it; `text` a sentence.
     """
 
     key: str
@@ -66,10 +66,10 @@ class Caution:
 class Judged:
     """A release beside the limits of an office.
 
-    `k` is what was counted with (of the limits, else the required one, else 2). `verdict` has one row a limit: ``name``
+    `k` is that of the limits, else the required one, else 2. `verdict` has one row a limit: ``name``
     (see `kanon_lab.measures.registry.LIMITS`), ``variable`` (of diversity), ``level`` (of ``above_risk``), ``limit``,
-    ``bound`` ("at least" or "at most"), ``found`` (missing where it is not known), ``met`` and ``records`` (behind it,
-    if counted).
+    ``bound`` ("at least" or "at most"), ``found`` (the value; missing where it is not known), ``met`` and ``records``
+    (of the value, if it counts records).
     """
 
     k: int
@@ -84,10 +84,10 @@ class Judged:
         return bool(self.verdict["met"].all())
 
     def to_dict(self) -> dict[str, Any]:
-        """``limits`` (rows with ``value`` for what was found), ``met`` and ``cautions``, in types that JSON has."""
+        """``limits`` (rows, with ``value`` for ``found``), ``met`` and ``cautions``, in types that JSON has."""
         rows = self.verdict.rename(columns={"found": "value"}).astype(object)
         limits = rows.where(rows.notna(), None).to_dict("records")
-        return {"limits": limits, "met": self.met, "cautions": [each.to_dict() for each in self.cautions]}
+        return {"limits": limits, "met": self.met, "cautions": [caution.to_dict() for caution in self.cautions]}
 
 
 def judge(protection: Chain, limits: Mapping[str, Any], *, k_required: int | None = None) -> Judged:
@@ -99,14 +99,13 @@ def judge(protection: Chain, limits: Mapping[str, Any], *, k_required: int | Non
     limits : mapping
         Names of `kanon_lab.measures.registry.LIMITS` with their bounds, as the ``limits`` of a recipe once it is read.
     k_required : int, optional
-        Counted with where the limits have no k; 2 if neither is given.
+        The k to count with if the limits have none, from 1 on; by default 2.
 
     Returns
     -------
     Judged
-        ``verdict``, ``met``, ``cautions``. A limit on what cannot be measured (links by a key that was perturbed as a
-        quantity) is not met. One on a sensitive variable that is not released, or on households whose identifier is
-        not, does not bind.
+        A limit is not met if its measure cannot be taken (links by a key that was perturbed as a quantity). It does
+        not bind if its sensitive variable, or the household ID, is not released.
 
     Examples
     --------
@@ -124,25 +123,28 @@ def judge(protection: Chain, limits: Mapping[str, Any], *, k_required: int | Non
 
 
 class Release:
-    """What is counted of a release, each once."""
+    """A release and what is counted of it: the limits and cautions read the same counts."""
 
     def __init__(self, protection: Chain, k: int):
         self.protection, self.k, self.last = protection, k, protection.state.measured
         self.claims = final_claims(protection, k)
         self.exposure = exposed_by_columns(protection, k)
         self.table = protection.state.table(protection.released_spec)
-        counted = protection.shows_households
-        self.composition = with_household_composition(self.table)["sample_uniques"] if counted else None
+        self.composition = (  # sample uniques once the members of each household are known; None without households
+            with_household_composition(self.table)["sample_uniques"] if protection.shows_households else None
+        )
 
     def failing(self, claim: str) -> int:
+        """Records for which a claim does not hold."""
         return int(self.claims.set_index("claim")["records"][claim])
 
     def rows(self, name: str, limit: Any) -> Iterator[tuple]:
         """The verdict on a limit, one row or one for each variable or level."""
         measure, by = LIMITS[name], limit_of(name).by
         if by == "variable":
-            for variable in [each for each in limit if each in self.diversity]:
-                yield _row(name, limit[variable], self.diversity[variable][measure.name], variable=variable)
+            for variable in limit:
+                if variable in self.diversity:
+                    yield _row(name, limit[variable], self.diversity[variable][measure.name], variable=variable)
         elif by == "level":
             for level, most in limit.items():
                 records = measure.of(self.classes, level)
@@ -153,8 +155,8 @@ class Release:
         elif measure.is_shown("state"):
             yield _row(name, limit, self.last[measure.name])
         else:
-            found = measure.of(self if measure.taken_from == "release" else self.classes)
-            yield _row(name, limit, found, records=found if measure.unit == "records" else None)
+            value = measure.of(self if measure.taken_from == "release" else self.classes)
+            yield _row(name, limit, value, records=value if measure.unit == "records" else None)
 
     @cached_property
     def classes(self) -> ClassRisks:
@@ -167,10 +169,11 @@ class Release:
         return final_diversity(self.protection)[0]
 
 
-def _row(name: str, limit: float, found: float | None, *, variable=None, level=None, records=None) -> tuple:
+def _row(name: str, limit: float, value: float | None, *, variable=None, level=None, records=None) -> tuple:
+    """A row of the verdict."""
     bound = limit_of(name).bound
-    met = found is not None and (found >= limit if bound == "at least" else found <= limit)
-    return name, variable, level, limit, bound, found, met, records
+    met = value is not None and (value >= limit if bound == "at least" else value <= limit)
+    return name, variable, level, limit, bound, value, met, records
 
 
 def _cautions(release: Release) -> Iterator[Caution]:
@@ -179,9 +182,9 @@ def _cautions(release: Release) -> Iterator[Caution]:
     spec = protection.spec
     for row in named_rows(release.exposure.columns.sort_values("records", ascending=False, kind="stable")):
         if row.records:
-            names, keys = (" + ".join(shortened(name) for name in each) for each in (row.columns, row.keys))
-            said = {"names": names, "role": row.role, "keys": keys, "records": row.records, "k": k}
-            yield Caution("exposed", row.records, row.columns, Note(f"caution_exposed_{row.direction}", **said))
+            names, keys = (" + ".join(map(shortened, side)) for side in (row.columns, row.keys))
+            parts = {"names": names, "role": row.role, "keys": keys, "records": row.records, "k": k}
+            yield Caution("exposed", row.records, row.columns, Note(f"caution_exposed_{row.direction}", **parts))
     for claim in ("own_class", "true_key"):
         if (failing := release.failing(claim)) > release.failing("compatible"):
             yield _caution(claim, failing, spec.key_variables, k=k)
@@ -201,18 +204,18 @@ def _caution(key: str, records: int | None, columns: tuple[str, ...], **parts: A
     return Caution(key, records, columns, Note(f"caution_{key}", names=columns, **counted, **parts))
 
 
-# Seeds below this are soon found by trying.
+# Seeds below this can be found by trying them all.
 _GUESSED = 2**48
-# Steps that a found seed undoes; the last two draw by the values too, so that these must be guessed as well.
+# Steps that can be undone with their seed; the last two mix the values into it, so that these must be guessed as well.
 _UNDONE = ("shuffle_members", "shuffle_records", "renumber")
 # From this share on, a variable is one of households rather than of persons.
 _OF_HOUSEHOLDS = 0.9
 
 
 def notes_of(protection: Chain) -> Iterator[Note]:
-    """Notes on weights, columns without a role, what columns and members tell, households, and what is not measured.
+    """Notes on weights, columns without a role, what columns and members reveal, households and unmeasured risks.
 
-    Those of the file of households are on its weight only: its columns are released in the file of persons.
+    Of the file of households only its weight has a note: its columns are released in the file of persons.
     """
     spec = protection.spec
     if spec.weight is None:
@@ -221,11 +224,19 @@ def notes_of(protection: Chain) -> Iterator[Note]:
         if households.spec.weight is None:
             key = "households_unweighted" if spec.weight is None else "households_not_weighted"
             yield Note(key, step="household_level", note=UNWEIGHTED)
-    yield from _columns(protection)
-    yield from _one_band(protection)
-    stale = dict(_stale_ghosts(protection))
+    columns, n = released_columns(protection), len(protection.original)
+    if names := untouched(columns):
+        yield Note("untouched", columns=_listed(names))
+    for row in named_rows(columns[(columns["role"] == NO_ROLE) & (columns["distinct_values"] > n / 2)]):
+        yield Note("alone", column=shortened(row.column), values=row.distinct_values, records=n)
+    yield from one_band_notes(protection)
+    # Keys that were recoded, with their released ghosts that no step has changed.
+    changed = {name for step in protection.steps for name, cells in step.changed.items() if cells}
+    kept = {*protection.released_columns} - changed
+    stale = {key: [g for g in ghosts if g in kept] for key, ghosts in spec.ghost_variables.items() if key in changed}
     for key, ghosts in stale.items():
-        yield Note("stale_ghosts", variable=shortened(key), columns=_listed(ghosts))
+        if ghosts:
+            yield Note("stale_ghosts", variable=shortened(key), columns=_listed(ghosts))
     for row in named_rows(dependent_columns(protection)):
         named = {"column": shortened(row.column), "role": row.role, "variable": shortened(row.variable)}
         if row.variable == spec.household:
@@ -241,25 +252,12 @@ def notes_of(protection: Chain) -> Iterator[Note]:
         yield Note("no_interval")
 
 
-def _columns(protection: Chain) -> Iterator[Note]:
-    columns, n = released_columns(protection), len(protection.original)
-    if same := untouched(columns):
-        yield Note("untouched", columns=_listed(same))
-    telling = columns[(columns["role"] == NO_ROLE) & (columns["distinct_values"] > n / 2)]
-    for row in named_rows(telling):
-        yield Note("alone", column=shortened(row.column), values=row.distinct_values, records=n)
-
-
-def _one_band(protection: Chain) -> Iterator[Note]:
-    """Bands that hold every record: codes banded as if they were years, say."""
-    before = protection.original
-    for number, step in enumerate(protection.steps, 1):
-        after = step.state.working
-        named = step.settings.get("variable", ()) if {"bands", "width"} & step.settings.keys() else ()
-        for name in [named] if isinstance(named, str) else named:
-            if name in after and before[name].nunique() > 1 and after[name].nunique() == 1:
-                yield Note("one_band", variable=shortened(name), step=number)
-        before = after
+def one_band_notes(protection: Any) -> Iterator[Note]:
+    """Notes on bands that hold every record: codes banded as if they were years, say."""
+    for number, _, name, cells in protection.recodings():
+        banded = {"bands", "width"} & protection.steps[number - 1].settings.keys()
+        if banded and cells.before.nunique() > 1 and cells.after.nunique() == 1:
+            yield Note("one_band", variable=shortened(name), step=number)
 
 
 def _perturbed(protection: Chain) -> Iterator[Note]:
@@ -279,10 +277,9 @@ def _perturbed(protection: Chain) -> Iterator[Note]:
 
 def _strange(protection: Chain, names: list[str]) -> Iterator[Note]:
     """Quantities that no longer look as they did: below all true ones, with decimals, without their zeros."""
+    working = protection.state.working
     for name in names:
-        was, now = (
-            pd.to_numeric(each[name], errors="coerce") for each in (protection.original, protection.state.working)
-        )
+        was, now = (pd.to_numeric(frame[name], errors="coerce") for frame in (protection.original, working))
         faults = []
         if below := int((now < was.min()).sum()):
             faults.append(Note("strange_below", count=below))
@@ -300,7 +297,7 @@ def _outvoted(protection: Chain, released: list[str]) -> Iterator[Note]:
         return
     persons = (step for step in protection.steps if step.households is None)
     apart = {name for step in persons for name in kind_of(step.name).perturbed(step.settings)}
-    apart = apart.difference(*(each.state.truth.perturbed for each in protection.household_chains))
+    apart = apart.difference(*(level.state.truth.perturbed for level in protection.household_chains))
     home, _ = distinct(protection.original[protection.spec.household])
     for name in [name for name in released if name in apart]:
         share = shared_by_members(home, distinct(protection.original[name])[0])
@@ -311,21 +308,13 @@ def _outvoted(protection: Chain, released: list[str]) -> Iterator[Note]:
 def _guessed(protection: Chain) -> Iterator[Note]:
     """Places and numbers drawn by a seed that can be found by trying; what perturbs hides more than its draws."""
     for number, step in enumerate(protection.steps, 1):
-        made = protection.seed < _GUESSED and step.seed == derived_seed(protection.seed, number)
-        if step.name in _UNDONE and step.seed is not None and (made or step.seed < _GUESSED):
+        derived = protection.seed < _GUESSED and step.seed == derived_seed(protection.seed, number)
+        if step.name in _UNDONE and step.seed is not None and (derived or step.seed < _GUESSED):
             yield Note(f"seed_{step.name}", step=number, name=step.name, digits=len(str(_GUESSED)) + 1)
 
 
-def _stale_ghosts(protection: Chain) -> Iterator[tuple[str, list[str]]]:
-    """Keys that were recoded, with their released ghosts that no step has changed."""
-    changed = {name for step in protection.steps for name, cells in step.changed.items() if cells}
-    for key, ghosts in protection.spec.ghost_variables.items():
-        same = [name for name in ghosts if name not in changed and name not in protection.state.removed]
-        if key in changed and same:
-            yield key, same
-
-
 def _households(protection: Chain) -> Iterator[Note]:
+    """What members of a household reveal of each other."""
     spec, state = protection.spec, protection.state
     if not protection.shows_households:
         return

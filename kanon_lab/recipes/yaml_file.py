@@ -146,9 +146,9 @@ def seen_from(settings: dict, recipe: str | Path) -> dict:
 
 def hierarchy_paths(settings: Any) -> list[str]:
     """The files of hierarchies that settings name, once each."""
-    found: dict[str, None] = {}
-    _renamed(settings, lambda name: found.setdefault(name) or name)
-    return list(found)
+    names: dict[str, None] = {}
+    _renamed(settings, lambda name: names.setdefault(name) or name)
+    return list(names)
 
 
 def without_folders(settings: dict) -> dict:
@@ -165,7 +165,7 @@ def _renamed(settings: Any, rename: Callable[[str], str]) -> Any:
             else _renamed(value, rename)
             for name, value in settings.items()
         }
-    return [_renamed(each, rename) for each in settings] if isinstance(settings, list) else settings
+    return [_renamed(part, rename) for part in settings] if isinstance(settings, list) else settings
 
 
 # A name whose colon has no space after it, at the beginning of a line or of an entry; no address and no path.
@@ -200,8 +200,8 @@ _AT_CONTEXT = (_NO_COLON, "while parsing a flow", "found unexpected end of strea
 
 def _missing_space(text: str) -> str | None:
     """What to say where a text begins with a name and a colon without a space after it, else None."""
-    found = _CLOSE_COLON.match(text)
-    return f"a space is missing after the colon of {shortened(found[1])}; write it there" if found else None
+    name = _CLOSE_COLON.match(text)
+    return f"a space is missing after the colon of {shortened(name[1])}; write it there" if name else None
 
 
 def _reworded(error: yaml.MarkedYAMLError, text: str) -> str:
