@@ -10,7 +10,7 @@ def source_text(shared) -> Callable[[str], str]:
     """The text of a source by its file name; skips where it is absent, since none is part of the repository."""
 
     def read(name: str) -> str:
-        path = shared("README.md").parents[2] / "sources" / name
+        path = shared("README.md").parents[1] / "sources" / name
         if not path.is_file():
             pytest.skip(f"needs the text {name}: set KANON_LAB_SHARED to the folder above its sources/")
         return path.read_text(encoding="utf-8")
