@@ -23,7 +23,7 @@ from kanon_lab.roles import check_seed
 VARIABLES = tuple("region province age birthplace sex marital_status occupation study_level activity".split())
 #: The identification key of the study (section 4.2).
 CATALAN_KEYS = tuple(name for name in VARIABLES if name != "province")
-# Told apart from the numbers that made the census, whatever the two seeds are.
+# Keeps the random numbers of samples apart from those of the census, whatever the two seeds are.
 _SAMPLE = int.from_bytes(b"sample")
 
 #: The levels of detail of Taula 1 (section 4.4), as settings of a recipe's step ``recode``; None: as it is. The study
@@ -209,7 +209,7 @@ def _split(
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """Split the persons of each cell over the outcomes of one more step, with the chances of ``table[row]``."""
     outcomes, table, row = step
-    # Blocks, so that the counts of all cells and outcomes never stand in memory together.
+    # Blocks, so that the counts of all cells and outcomes are never in memory together.
     block = max(1, 4_000_000 // table.shape[1])
     columns = []
     for start in range(0, len(row), block):

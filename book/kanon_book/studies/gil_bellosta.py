@@ -241,7 +241,7 @@ def compare_half_widths(nation: pd.DataFrame) -> pd.DataFrame:
     for name, (low, high) in PRINTINGS.items():
         frame[name] = (above >= low - 1e-9) & (above < high + (1e-9 if low else -1e-9))
     frame["noise"] = frame["computed"] * [_bound(frame.drop(index=row)) for row in frame.index]
-    low, high = frame["printed"] + PRINTINGS["cut"][0], frame["printed"] + PRINTINGS["cut"][1]
+    low, high = (frame["printed"] + end for end in PRINTINGS["cut"])
     frame["off"] = np.maximum(np.maximum(low - frame["computed"], frame["computed"] - high), 0)
     return frame
 
@@ -260,10 +260,13 @@ def printings(widths: pd.DataFrame) -> pd.DataFrame:
     The half-widths are taken as independent and normal. Those of one date come from the same runs, but two ranges of k
     whose counts have the correlation r have half-widths with the correlation r squared, which is small.
     """
+    likeliest = minimize_scalar(
+        lambda factor: -_scatter(widths, "rounded", factor)[1], bounds=_FACTORS, method="bounded"
+    )
     rows = {
         "cut": _printing(widths, "cut", 1.0),
         "rounded": _printing(widths, "rounded", 1.0),
-        "rounded, all of them too small by one factor": _printing(widths, "rounded", _best_factor(widths)),
+        "rounded, all of them too small by one factor": _printing(widths, "rounded", float(likeliest.x)),
     }
     frame = pd.DataFrame(rows).T.rename_axis("printing")
     by_quantiles = frame.pop("log_likelihood, quantiles")
@@ -329,12 +332,6 @@ def _scatter(widths: pd.DataFrame, printing: str, factor: float, inward: float =
         method="bounded",
     )
     return float(np.exp(best.x)), -float(best.fun)
-
-
-def _best_factor(widths: pd.DataFrame) -> float:
-    """The factor that makes rounding most likely."""
-    best = minimize_scalar(lambda factor: -_scatter(widths, "rounded", factor)[1], bounds=_FACTORS, method="bounded")
-    return float(best.x)
 
 
 def _log_likelihood(widths: pd.DataFrame, printing: str, factor: float, scatter: float) -> float:

@@ -536,7 +536,7 @@ from kanon_lab.population import anonymity
 counts = pd.DataFrame({"place": "42001", "name": "A", "province": "42", "persons": [3, 40]})
 result = anonymity(counts)
 assert abs(result["share"].sum() - 3) < 1e-9
-for draw in (lambda: import_module("kanon_lab.figures.spain"), lambda: show.explore(counts)):
+for draw in (lambda: import_module("kanon_book.figures.spain"), lambda: show.explore(counts)):
     try:
         draw()
     except MissingPackageError as error:
