@@ -134,8 +134,7 @@ def catalan_census(seed: int = 1991, *, parameters: Mapping | None = None) -> Ce
 
     Examples
     --------
-    >>> from kanon_book import studies
-    >>> census = studies.catalan_census(1991)
+    >>> census = kanon_book.studies.catalan_census(1991)
     >>> census.persons
     6059494
     >>> list(census.sample(0.001, seed=1))
@@ -158,8 +157,7 @@ def census_parameters() -> dict:
 
     Examples
     --------
-    >>> from kanon_book import studies
-    >>> sum(persons for _, _, persons in studies.census_parameters()["regions"].values())
+    >>> sum(persons for _, _, persons in kanon_book.studies.census_parameters()["regions"].values())
     6059494
     """
     import yaml
@@ -179,8 +177,7 @@ def catalan_codes(parameters: Mapping | None = None) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from kanon_book import studies
-    >>> studies.catalan_codes().query("variable == 'sex'")["label"].tolist()
+    >>> kanon_book.studies.catalan_codes().query("variable == 'sex'")["label"].tolist()
     ['man', 'woman']
     """
     settings = census_parameters() if parameters is None else parameters
