@@ -39,10 +39,17 @@ def indicator_intervals(compared: pd.DataFrame) -> alt.LayerChart:
     kind, variable, category = named[0]
     rows = compared.assign(
         label=(compared["by"] + "\n" + compared["group"].where(compared["by"] != "", _EVERYBODY)),
-        words=[_verdict(status, overlap) for status, overlap in zip(compared["status"], compared["overlap"])],
+        words=compared["overlap"].astype(object).map(percent, na_action="ignore").fillna("no interval"),
     )
+    rows["words"] = rows["words"].mask(rows["status"] == "lost", "lost")
     labels, share = rows["label"].tolist(), kind == "rate"
-    ends = _long(rows)
+    # One row an interval.
+    kept, numbers = ["label", "by", "group", "words"], ["estimate", "lower", "upper"]
+    by_side = [
+        rows[[*kept, *(f"{name}_{side}" for name in numbers)]].set_axis([*kept, *numbers], axis=1).assign(side=side)
+        for side in _SIDES
+    ]
+    ends = pd.concat(by_side, ignore_index=True).dropna(subset=["lower"])
     low, high = _range(ends, share)
     ends = ends.assign(start=ends["lower"].clip(lower=low), end=ends["upper"].clip(upper=high))
     spread = (high - low) or abs(high) or 1.0
@@ -117,19 +124,3 @@ def _range(ends: pd.DataFrame, share: bool) -> tuple[float, float]:
     high = float(max(usual["upper"].max(), ends["estimate"].max()))
     margin = _MARGIN * (high - low)
     return (0.0 if share else low - margin), high + margin
-
-
-def _long(rows: pd.DataFrame) -> pd.DataFrame:
-    """One row an interval."""
-    kept = ["label", "by", "group", "words"]
-    parts = []
-    for side in _SIDES:
-        part = rows[[*kept, *(f"{end}_{side}" for end in ("estimate", "lower", "upper"))]]
-        parts.append(part.set_axis([*kept, "estimate", "lower", "upper"], axis=1).assign(side=side))
-    return pd.concat(parts, ignore_index=True).dropna(subset=["lower"])
-
-
-def _verdict(status: str, overlap: float) -> str:
-    if status == "lost":
-        return "lost"
-    return "no interval" if overlap != overlap else percent(overlap)

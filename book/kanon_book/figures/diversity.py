@@ -121,6 +121,8 @@ def class_distribution(frame: pd.DataFrame) -> alt.LayerChart:
     )
     words = base.mark_text(align="right", fontSize=11)
     classes = list(dict.fromkeys(rows["class_label"]))
+    which = "one class" if len(classes) == 1 else "some classes"
+    uneven = rows.loc[(rows["share"] - rows["overall"]).abs().idxmax()]
     heads = alt.Chart(alt.InlineData(values=[{"row": f"{name}\n", "name": name} for name in classes]))
     return finish(
         alt.layer(
@@ -129,20 +131,12 @@ def class_distribution(frame: pd.DataFrame) -> alt.LayerChart:
             words.encode(x=alt.value("width"), text="words:N"),
             heads.mark_text(align="left", fontWeight="bold", fontSize=12).encode(x=alt.value(2), y=y, text="name:N"),
         ),
-        title=f"Sensitive values in {'one class' if len(classes) == 1 else 'some classes'}",
+        title=f"Sensitive values in {which}",
         subtitle="Bars: share in the class; diamonds: share in the whole file",
         description=(
-            f"Bars of the share of each sensitive value in {'one class' if len(classes) == 1 else 'some classes'} "
-            f"({', '.join(classes)}), with diamonds for the shares in the whole file. {_most_uneven(rows)}"
+            f"Bars of the share of each sensitive value in {which} ({', '.join(classes)}), with diamonds for the "
+            f'shares in the whole file. The largest difference: "{uneven["value"]}" is {percent(uneven["share"])} of '
+            f'"{uneven["class_label"]}" and {percent(uneven["overall"])} of the whole file.'
         ),
         height=21 * len(order),
-    )
-
-
-def _most_uneven(rows: pd.DataFrame) -> str:
-    row = rows.loc[(rows["share"] - rows["overall"]).abs().idxmax()]
-    value, label = (f'"{row[name]}"' for name in ("value", "class_label"))
-    return (
-        f"The largest difference: {value} is {percent(row['share'])} of {label} and "
-        f"{percent(row['overall'])} of the whole file."
     )

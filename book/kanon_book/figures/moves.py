@@ -70,21 +70,18 @@ def hurdles(frame: pd.DataFrame) -> alt.LayerChart:
     top = math.log10(start)
     scene, before, y = Scene(), start, 0.0
     rows = 2.2 * len(frame) + 1
-    for power in range(math.ceil(top) + 1):
+    for power, words in enumerate(("1", "10", "100", "1k", "10k", "100k", "1M")[: math.ceil(top) + 1]):
         align = "left" if power == 0 else "right" if power == math.ceil(top) else "center"
-        scene.word(
-            power / top, rows - 0.5, ("1", "10", "100", "1k", "10k", "100k", "1M")[power], align=align, color=GREY
-        )
+        scene.word(power / top, rows - 0.5, words, align=align, color=GREY)
     for row in frame.to_dict("records"):
         left = row["left"]
         once = "passes always" if row["probability"] == 1 else f"1 in {1 / row['probability']:.3g} passes"
         scene.word(0, y + 0.5, f"{row['condition']}: {once}")
         scene.word(1, y + 0.5, f"{left:,.0f}", align="right", bold=True)
-        scene.box((0, math.log10(left) / top), (y + 1, y + 1.9), BLUE)
+        end, height = math.log10(left) / top, (y + 1, y + 1.9)
+        scene.box((0, end), height, BLUE)
         if left < before:
-            scene.box(
-                (math.log10(left) / top, math.log10(before) / top), (y + 1, y + 1.9), ORANGE, dashed=True, fill=False
-            )
+            scene.box((end, math.log10(before) / top), height, ORANGE, dashed=True, fill=False)
         for power in range(1, math.ceil(top)):
             scene.line((power / top, y + 1), (power / top, y + 1.9), LIGHT_GREY, width=0.6)
         before, y = left, y + 2.2
@@ -109,15 +106,10 @@ def crowd(frame: pd.DataFrame, *, across: int = 30) -> alt.LayerChart:
         scene.word(0, y + 0.5, f"{row['who']}: {row['alike']:,} alike", bold=row["alike"] == 1)
         for place in range(row["alike"]):
             x, line = (place % across + 0.5) / across, y + 1.35 + 0.5 * (place // across)
-            first = place == 0
-            scene.dot(
-                x,
-                line,
-                ORANGE if first else GREY,
-                shape="square" if first else "circle",
-                full=first,
-                size=75 if first else 30,
-            )
+            if place == 0:
+                scene.dot(x, line, ORANGE, shape="square", size=75)
+            else:
+                scene.dot(x, line, GREY, full=False, size=30)
         y += 1.9 + 0.5 * ((row["alike"] - 1) // across)
     counts = [f"{row['who']} {row['alike']:,}" for row in frame.to_dict("records")]
     return scene.chart(
@@ -164,18 +156,17 @@ def flow(matrix: pd.DataFrame, persons: pd.Series, *, heading: str) -> alt.Layer
             a, b = at_left[source], at_right[target]
             scene.band(left_x, right_x, (a, a + wide), (b, b + wide), color)
             at_left[source], at_right[target] = a + wide, b + wide
-    sentences = [f"Of {persons[source]:g} {source}, {listed_counts(moved.loc[source])}" for source in names]
+    sentences = [
+        f"Of {persons[source]:g} {source}, "
+        + ", ".join(f"{count:.3g} shown as {name}" for name, count in moved.loc[source].items())
+        for source in names
+    ]
     return scene.chart(
         heading,
         "Left: the true category; right: what the file shows. Numbers on the right are expected ones",
         f"Flow of {total:g} persons from true to released categories. {'. '.join(sentences)}.",
         tall + gap * len(names) + 0.2,
     )
-
-
-def listed_counts(counts: pd.Series) -> str:
-    """Numbers by name, such as 8 shown as ill, 2 shown as well."""
-    return ", ".join(f"{count:.3g} shown as {name}" for name, count in counts.items())
 
 
 def swapped(before: pd.Series, after: pd.Series, *, window: int) -> alt.LayerChart:

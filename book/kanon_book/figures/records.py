@@ -136,9 +136,8 @@ def company(before: pd.DataFrame, after: pd.DataFrame, record: str) -> alt.Layer
         for place, key in zip(places, keys):
             scene.word(place, y, "(gap)" if row.isna()[key] else row[key], bold=name == record)
         for x, counts in zip(marks, claims.values()):
-            scene.dot(
-                x, y, BLUE if counts[name] else LIGHT_GREY, full=bool(counts[name]), size=90 if counts[name] else 25
-            )
+            color, size = (BLUE, 90) if counts[name] else (LIGHT_GREY, 25)
+            scene.dot(x, y, color, full=bool(counts[name]), size=size)
     y = 2.2 + len(after)
     scene.word(0.02, y, f"count for record {record}")
     for x, counts in zip(marks, claims.values()):

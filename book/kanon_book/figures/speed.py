@@ -6,23 +6,8 @@ import pandas as pd
 
 from kanon_book.figures.log import ends_of
 from kanon_lab.digits import number
-from kanon_lab.show.style import (
-    BLACK,
-    BLUE,
-    GREEN,
-    GREY,
-    LIGHT_GREY,
-    ORANGE,
-    PURPLE,
-    alt,
-    check_columns,
-    check_room,
-    finish,
-    inline_rounded,
-    ticks,
-    told_apart,
-    tooltips,
-)
+from kanon_lab.show import style
+from kanon_lab.show.style import BLACK, BLUE, GREEN, GREY, LIGHT_GREY, ORANGE, PURPLE, alt, finish, tooltips
 
 _COLORS = (BLACK, ORANGE, BLUE, GREEN, PURPLE, GREY, LIGHT_GREY, BLACK)
 _SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "circle", "square")
@@ -38,9 +23,9 @@ def seconds_by_size(runs: pd.DataFrame, *, question: str, unit: str) -> alt.Laye
     question : str
         The title.
     """
-    check_columns(runs, ("task", "size", "median", "low", "high"), "a file of benchmarks/run.py")
+    style.check_columns(runs, ("task", "size", "median", "low", "high"), "a file of benchmarks/run.py")
     tasks = list(dict.fromkeys(runs["task"]))
-    check_room(tasks, _COLORS, "tasks")
+    style.check_room(tasks, _COLORS, "tasks")
     across = ends_of(runs["size"])
     up = ends_of(pd.concat([runs["low"], runs["high"]]).rename("seconds"))
     x = alt.X(
@@ -52,12 +37,12 @@ def seconds_by_size(runs: pd.DataFrame, *, question: str, unit: str) -> alt.Laye
     y = alt.Y(
         "median:Q",
         scale=alt.Scale(type="log", domain=list(up), nice=False, padding=8),
-        axis=alt.Axis(values=ticks(*up), format="~g"),
+        axis=alt.Axis(values=style.ticks(*up), format="~g"),
         title="seconds",
     )
     legend = alt.Legend(title=None, columns=1, labelLimit=300)
-    looks = told_apart("task:N", tasks, color=_COLORS, shape=_SHAPES, legend=legend)
-    base = alt.Chart(inline_rounded(runs[["task", "size", "median", "low", "high"]]))
+    looks = style.told_apart("task:N", tasks, color=_COLORS, shape=_SHAPES, legend=legend)
+    base = alt.Chart(style.inline_rounded(runs[["task", "size", "median", "low", "high"]]))
     lines = base.mark_line(strokeWidth=1.5).encode(x=x, y=y, color=looks["color"])
     ranges = base.mark_rule(strokeWidth=1.5).encode(
         x=x, y=alt.Y("low:Q", title="seconds"), y2="high:Q", color=looks["color"]
@@ -68,17 +53,12 @@ def seconds_by_size(runs: pd.DataFrame, *, question: str, unit: str) -> alt.Laye
         *((f"{n}:Q", f"{n} (s)", ".3~g") for n in ("median", "low", "high")),
     )
     points = base.mark_point(filled=True, size=55, opacity=1).encode(x=x, y=y, tooltip=tooltips(*rows), **looks)
+    largest = runs.loc[runs.groupby("task", sort=False)["size"].idxmax()]
+    times = [f"{row.task} {number(row.median)} s for {row.size:,}" for row in largest.itertuples(name="Row")]
     return finish(
         lines + ranges + points,
         title=question,
         subtitle=f"Seconds by {unit}: median and range; both axes are logarithmic",
-        description=_in_words(runs, question, unit),
+        description=f"{question}: seconds by {unit}, on logarithmic axes. At the largest size: {'; '.join(times)}.",
         height=300,
     )
-
-
-def _in_words(runs: pd.DataFrame, question: str, unit: str) -> str:
-    """What `seconds_by_size` shows: the median of each task at the largest size that it was measured at."""
-    last = runs.loc[runs.groupby("task", sort=False)["size"].idxmax()]
-    times = [f"{row.task} {number(row.median)} s for {row.size:,}" for row in last.itertuples(name="Row")]
-    return f"{question}: seconds by {unit}, on logarithmic axes. At the largest size: {'; '.join(times)}."

@@ -72,6 +72,7 @@ def uniqueness_curve(curve: pd.DataFrame, study: pd.DataFrame, *, tangent: bool 
     seen = curve.loc[is_drawn, ["fraction", "share"]].sort_values("fraction")
     read = read if tangent else read.drop("tangent")
     x, y, limits = _axes(seen, read)
+    shares = read["share"].map(percent)
     return finish(
         alt.layer(
             *_unseen(read, x),
@@ -88,22 +89,15 @@ def uniqueness_curve(curve: pd.DataFrame, study: pd.DataFrame, *, tangent: bool 
             "Equal distances are equal factors: the ruler takes the same step from the sample to everybody as from "
             "the subsample to the sample"
         ),
-        description=_curve_told(read),
+        description=(
+            f"Line chart{' with a tangent' if tangent else ''}, on logarithmic axes, of the share of records that are "
+            f"unique among those sampled, by the share of the population that is sampled. It falls from "
+            f"{shares['subsample']} in the subsample over {shares['sample']} in the sample to {shares['truth']} when "
+            f"everybody is asked. The ruler through the first two falls once more by the same factor and ends at "
+            f"{shares['ruler']}, {_times(read, 'ruler')} the truth"
+            + (f", the tangent at the sample at {shares['tangent']}." if tangent else ".")
+        ),
         height=_HEIGHT,
-    )
-
-
-def _curve_told(read: pd.DataFrame) -> str:
-    shares = read["share"].map(percent)
-    drawn, tangent = "Line chart", ""
-    if "tangent" in shares:
-        drawn, tangent = "Line chart with a tangent", f", the tangent at the sample at {shares['tangent']}"
-    return (
-        f"{drawn}, on logarithmic axes, of the share of records that are unique among those sampled, by the share "
-        f"of the population that is sampled. It falls from {shares['subsample']} in the subsample over "
-        f"{shares['sample']} in the sample to {shares['truth']} when everybody is asked. The ruler through the first "
-        f"two falls once more by the same factor and ends at {shares['ruler']}, {_times(read, 'ruler')} the "
-        f"truth{tangent}."
     )
 
 

@@ -199,18 +199,15 @@ class _Start:
         absent = {key: frame[key].mask(frame[key] == self.labels[key].iat[0, -1]) for key in KEYS}
         return class_table(frame.assign(**absent), KeySpec(KEYS, missing=policy)).k_achieved
 
-    def fewest_matches(self, frame: pd.DataFrame) -> int:
-        """The fewest records of the frame that cover the true key of one of them."""
-        # A record covers a true key when one of the levels shows both alike.
-        return min(
-            sum(all((self.labels[key].loc[i] == frame.at[j, key]).any() for key in KEYS) for j in frame.index)
-            for i in frame.index
-        )
-
     def row(self, changes: tuple[Change, ...], kind: str) -> tuple:
         """The row of `smallest_mends` for one set of changes."""
         frame = self.after(changes)
         values = _values(frame)
+        # A record covers a true key when one of the levels shows both alike.
+        matches = [
+            sum(all((self.labels[key].loc[i] == frame.at[j, key]).any() for key in KEYS) for j in frame.index)
+            for i in frame.index
+        ]
         return (
             self._in_words(changes),
             kind,
@@ -220,7 +217,7 @@ class _Start:
             int((values == 1).sum()),
             self.k(frame, "category"),
             self.k(frame, "wildcard"),
-            self.fewest_matches(frame),
+            min(matches),
             changes,
         )
 

@@ -23,7 +23,7 @@ from kanon_lab.roles import check_seed
 VARIABLES = tuple("region province age birthplace sex marital_status occupation study_level activity".split())
 #: The identification key of the study (section 4.2).
 CATALAN_KEYS = tuple(name for name in VARIABLES if name != "province")
-# Told apart from the numbers that made the census, whatever the two seeds are.
+# Keeps the random numbers of samples apart from those of the census, whatever the two seeds are.
 _SAMPLE = int.from_bytes(b"sample")
 
 #: The levels of detail of Taula 1 (section 4.4), as settings of a recipe's step ``recode``; None: as it is. The study
@@ -134,8 +134,7 @@ def catalan_census(seed: int = 1991, *, parameters: Mapping | None = None) -> Ce
 
     Examples
     --------
-    >>> from kanon_book import studies
-    >>> census = studies.catalan_census(1991)
+    >>> census = kanon_book.studies.catalan_census(1991)
     >>> census.persons
     6059494
     >>> list(census.sample(0.001, seed=1))
@@ -158,8 +157,7 @@ def census_parameters() -> dict:
 
     Examples
     --------
-    >>> from kanon_book import studies
-    >>> sum(persons for _, _, persons in studies.census_parameters()["regions"].values())
+    >>> sum(persons for _, _, persons in kanon_book.studies.census_parameters()["regions"].values())
     6059494
     """
     import yaml
@@ -179,8 +177,7 @@ def catalan_codes(parameters: Mapping | None = None) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from kanon_book import studies
-    >>> studies.catalan_codes().query("variable == 'sex'")["label"].tolist()
+    >>> kanon_book.studies.catalan_codes().query("variable == 'sex'")["label"].tolist()
     ['man', 'woman']
     """
     settings = census_parameters() if parameters is None else parameters
@@ -209,7 +206,7 @@ def _split(
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """Split the persons of each cell over the outcomes of one more step, with the chances of ``table[row]``."""
     outcomes, table, row = step
-    # Blocks, so that the counts of all cells and outcomes never stand in memory together.
+    # Blocks, so that the counts of all cells and outcomes are never in memory together.
     block = max(1, 4_000_000 // table.shape[1])
     columns = []
     for start in range(0, len(row), block):

@@ -93,8 +93,7 @@ def published_figures(source: str) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from kanon_book import studies
-    >>> studies.published_figures("garin-1996").loc[3, ["figure_id", "printed"]].tolist()
+    >>> kanon_book.studies.published_figures("garin-1996").loc[3, ["figure_id", "printed"]].tolist()
     ['garin-1996/taula-1/catalonia/1-year/p', '0,0455%']
     """
     check_source(source)
@@ -197,8 +196,7 @@ def explanation(figure_id: str) -> dict[str, str]:
 
     Examples
     --------
-    >>> from kanon_book import studies
-    >>> studies.explanation("garin-1996/taula-1/catalonia/1-year/p")["chapter"]
+    >>> kanon_book.studies.explanation("garin-1996/taula-1/catalonia/1-year/p")["chapter"]
     'detail'
     """
     return dict(_table("explained.csv").row(figure_id))
@@ -267,8 +265,7 @@ def as_printed(number: float, printed: str, unit: str = "") -> str:
 
     Examples
     --------
-    >>> from kanon_book import studies
-    >>> studies.as_printed(2000, "2.500", "persons"), studies.as_printed(1.58235, "0.1582%")
+    >>> kanon_book.studies.as_printed(2000, "2.500", "persons"), kanon_book.studies.as_printed(1.58235, "0.1582%")
     ('2.000', '1.5823%')
     """
     decimals = len(_with_point(printed, unit).partition(".")[2])

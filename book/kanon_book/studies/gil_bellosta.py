@@ -241,7 +241,7 @@ def compare_half_widths(nation: pd.DataFrame) -> pd.DataFrame:
     for name, (low, high) in PRINTINGS.items():
         frame[name] = (above >= low - 1e-9) & (above < high + (1e-9 if low else -1e-9))
     frame["noise"] = frame["computed"] * [_bound(frame.drop(index=row)) for row in frame.index]
-    low, high = frame["printed"] + PRINTINGS["cut"][0], frame["printed"] + PRINTINGS["cut"][1]
+    low, high = (frame["printed"] + end for end in PRINTINGS["cut"])
     frame["off"] = np.maximum(np.maximum(low - frame["computed"], frame["computed"] - high), 0)
     return frame
 

@@ -96,8 +96,7 @@ def printed_table(cells: np.ndarray, expectations: Expectations | None = None) -
 
     Examples
     --------
-    >>> from kanon_book import studies
-    >>> studies.printed_table([500, 800])[0]
+    >>> kanon_book.studies.printed_table([500, 800])[0]
     array([897, 330,  64,   8,   1,   0,   0,   0,   0])
     """
     cells = np.asarray(cells)
@@ -125,8 +124,8 @@ def printed_row(figures: pd.DataFrame, municipality: str) -> tuple[np.ndarray, i
 
     Examples
     --------
-    >>> from kanon_book import studies
-    >>> printed, total = studies.printed_row(studies.published_figures("gil-bellosta-2011"), "Benalmádena")
+    >>> figures = kanon_book.studies.published_figures("gil-bellosta-2011")
+    >>> printed, total = kanon_book.studies.printed_row(figures, "Benalmádena")
     >>> printed.shape, total
     ((3, 9), 61383)
     """
@@ -153,8 +152,7 @@ def compare_cells(cells: np.ndarray, real: np.ndarray) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from kanon_book import studies
-    >>> studies.compare_cells([3, 1, 2], [2, 2, 2])["difference"].tolist()
+    >>> kanon_book.studies.compare_cells([3, 1, 2], [2, 2, 2])["difference"].tolist()
     [-1, 0, 1]
     """
     cells, real = np.sort(cells), np.sort(real)
@@ -181,8 +179,7 @@ def one_person_transfers(cells: np.ndarray) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from kanon_book import studies
-    >>> studies.one_person_transfers([10, 500])["figures_changed"].tolist()
+    >>> kanon_book.studies.one_person_transfers([10, 500])["figures_changed"].tolist()
     [6, 6]
     """
     cells = np.asarray(cells)
@@ -276,9 +273,8 @@ def reconstruct_cells(
 
     Examples
     --------
-    >>> from kanon_book import studies
-    >>> printed = studies.printed_table([30, 40, 50])
-    >>> studies.reconstruct_cells(printed, 120, pyramid=[1, 1, 1]).cells.tolist()
+    >>> printed = kanon_book.studies.printed_table([30, 40, 50])
+    >>> kanon_book.studies.reconstruct_cells(printed, 120, pyramid=[1, 1, 1]).cells.tolist()
     [30, 40, 50]
     """
     from tqdm import tqdm

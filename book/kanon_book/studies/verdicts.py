@@ -126,8 +126,7 @@ def audit(source: str | None = None, counts: pd.DataFrame | None = None) -> Audi
 
     Examples
     --------
-    >>> from kanon_book import studies
-    >>> audited = studies.audit("aepd")
+    >>> audited = kanon_book.studies.audit("aepd")
     >>> audited.figures["verdict"].value_counts()["published-error"].item()
     2
     >>> audited.figure("aepd/text/tabla-6-k")["computed"]
