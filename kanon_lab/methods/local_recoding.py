@@ -23,8 +23,8 @@ _MIXED = 2.0
 class Ordered:
     """Values in an order."""
 
-    codes: np.ndarray  # (records,) Rank of each record's value; missing ones have the last rank, one for all
-    places: np.ndarray  # (ranks,) Where each rank lies: the numbers themselves, or the ranks of an order that was given
+    codes: np.ndarray  # (records,) Rank of each record's value; missing values share the last rank
+    places: np.ndarray  # (ranks,) The number of each rank, or the rank itself where the user gave the order
     values: Sequence[Hashable]  # The value of each rank
     numeric: bool
 
