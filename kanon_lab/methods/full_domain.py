@@ -39,9 +39,9 @@ def generalise(frame: pd.DataFrame, hierarchies: Mapping[str, Hierarchy], levels
     0  0-4
     1  5-9
     """
-    recoded = {
-        name: _hierarchy_of(hierarchies, name).recode(one_column(frame, name), level) for name, level in levels.items()
-    }
+    recoded = {}
+    for name, level in levels.items():
+        recoded[name] = _hierarchy_of(hierarchies, name).recode(one_column(frame, name), level)
     return with_columns(frame, recoded)
 
 

@@ -83,11 +83,11 @@ class Hierarchy:
         ['Andalucía']
         """
         levels = [mapping] if isinstance(mapping, Mapping) else list(mapping)
-        if not levels or not all(isinstance(level, Mapping) for level in levels):
+        if not levels or not all(isinstance(labels, Mapping) for labels in levels):
             raise OptionError("a hierarchy is a mapping of values to labels, or a list of mappings, one for each level")
         rows = _label_rows(levels[0])
-        for number, level in enumerate(levels[1:], start=2):
-            labels_above = _label_rows(level)
+        for number, coarser in enumerate(levels[1:], start=2):
+            labels_above = _label_rows(coarser)
             for value, labels in rows.items():
                 if labels[-1] not in labels_above:
                     raise OptionError(f"level {number} of the hierarchy has no label for {labels[-1]!r}; add it")

@@ -97,7 +97,7 @@ class Tree:
             return None
         level = self._common_level(present)
         if level < len(self.levels):
-            return as_text(self.labels[level][present[0]])
+            return as_text(self.labels[level][int(present[0])])
         return "{" + ", ".join(sorted({as_text(self.labels[-1][value]) for value in present})) + "}"
 
     def _common_level(self, present: np.ndarray) -> int:
