@@ -39,7 +39,9 @@ def generalise(frame: pd.DataFrame, hierarchies: Mapping[str, Hierarchy], levels
     0  0-4
     1  5-9
     """
-    recoded = {name: _of(hierarchies, name).recode(one_column(frame, name), level) for name, level in levels.items()}
+    recoded = {}
+    for name, level in levels.items():
+        recoded[name] = _hierarchy_of(hierarchies, name).recode(one_column(frame, name), level)
     return with_columns(frame, recoded)
 
 
@@ -71,7 +73,7 @@ def generalise_records(
         raise OptionError("levels_of_records must have the index of the frame, in its order")
     recoded = {}
     for name in levels_of_records.columns:
-        hierarchy = _of(hierarchies, name)
+        hierarchy = _hierarchy_of(hierarchies, name)
         series = one_column(frame, name)
         with about("levels_of_records"):
             levels = one_column(levels_of_records, name)
@@ -130,7 +132,7 @@ def suppress_records(frame: pd.DataFrame, rows: Sequence | np.ndarray | pd.Serie
     return kept
 
 
-def _of(hierarchies: Mapping[str, Hierarchy], name: str) -> Hierarchy:
+def _hierarchy_of(hierarchies: Mapping[str, Hierarchy], name: str) -> Hierarchy:
     if name not in hierarchies:
         raise OptionError(f"{shortened(str(name))} has no hierarchy; give one, or leave out its level")
     return hierarchies[name]
@@ -180,7 +182,7 @@ def _measure_node(space: LevelSpace, node: Node, classes: NodeClasses, required:
     squares = indistinct_pairs(records, f_k, suppressed)
     if not count:
         return 0, 0, suppressed, squares, np.nan
-    # Rounding must not tell equal losses apart.
+    # Rounded, so that equal losses are equal.
     average = round(mean_size(records, f_k) / required.k_required, 12)
     return count, int(f_k.min()), suppressed, squares, average
 
@@ -194,7 +196,7 @@ def weighted_levels(nodes: pd.DataFrame, space: LevelSpace, weights: Mapping[str
     if not all(0 <= weight < np.inf for weight in weights.values()):
         raise OptionError("level_weights must be numbers of 0 or more")
     parts = (weights.get(name, 1.0) / max(key.height, 1) * nodes[name] for name, key in zip(names, space.keys))
-    # 1/3 + 2/3 and 1 are one loss.
+    # Rounded, so that 1/3 + 2/3 and 1 are the same loss.
     return sum(parts, start=pd.Series(0.0, index=nodes.index)).round(12)
 
 

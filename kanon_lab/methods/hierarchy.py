@@ -83,11 +83,11 @@ class Hierarchy:
         ['Andalucía']
         """
         levels = [mapping] if isinstance(mapping, Mapping) else list(mapping)
-        if not levels or not all(isinstance(level, Mapping) for level in levels):
+        if not levels or not all(isinstance(labels, Mapping) for labels in levels):
             raise OptionError("a hierarchy is a mapping of values to labels, or a list of mappings, one for each level")
         rows = _label_rows(levels[0])
-        for number, level in enumerate(levels[1:], start=2):
-            labels_above = _label_rows(level)
+        for number, coarser in enumerate(levels[1:], start=2):
+            labels_above = _label_rows(coarser)
             for value, labels in rows.items():
                 if labels[-1] not in labels_above:
                     raise OptionError(f"level {number} of the hierarchy has no label for {labels[-1]!r}; add it")
@@ -324,7 +324,7 @@ def _clash(rows: Mapping[Hashable, Sequence[str]]) -> tuple[int, str, str, str] 
     return None
 
 
-def _read_levels(path: str | Path, header: bool, numbers: bool) -> tuple[tuple[str, ...], dict[object, list[str]]]:
+def _read_levels(path: str | Path, header: bool, numbers: bool) -> tuple[tuple[str, ...], dict[Hashable, list[str]]]:
     """The names of the levels (none without a header), and each value's labels; errors quote nothing of the file."""
     try:
         text = files.read_bytes(path).decode("utf-8-sig")
@@ -345,22 +345,20 @@ def _read_levels(path: str | Path, header: bool, numbers: bool) -> tuple[tuple[s
     if width < 2:
         raise DataError("row 1 has one column; write each value and its labels, separated by commas")
     names = tuple(lines.pop(0)[1]) if header else ()
-    rows: dict[object, list[str]] = {}
+    rows: dict[Hashable, list[str]] = {}
     for number, cells in lines:
         if len(cells) != width or not all(cells):
             fault = "an empty cell" if len(cells) == width else f"{len(cells)} cells, the first row has {width}"
             raise DataError(f"row {number}: {fault}; give the value and a label for every level")
-        value = _as_number(cells[0], number) if numbers else cells[0]
+        value: str | float = cells[0]
+        for kind in (float, int) if numbers else ():  # an int where it is one
+            with suppress(ValueError):
+                value = kind(cells[0])
+        if numbers and isinstance(value, str):
+            raise DataError(f"row {number}: its value is no number; mend it, or say numbers=False")
         if value in rows:
             raise DataError(f"row {number}: its value has a row before it; give each value one row")
         rows[value] = cells[1:]
     if not rows:
         raise DataError("has a header and no rows; write one for each value")
     return names, rows
-
-
-def _as_number(text: str, row: int) -> float | int:
-    for kind in (int, float):
-        with suppress(ValueError):
-            return kind(text)
-    raise DataError(f"row {row}: its value is no number; mend it, or say numbers=False")

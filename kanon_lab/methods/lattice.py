@@ -1,4 +1,4 @@
-"""The lattice of levels: a file's classes at every node, and what is asked of them."""
+"""The lattice of levels: the classes of a file at every node, and the requirements on them."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ Node = tuple[int, ...]
 class KeyLevels:
     """One key at every level of its hierarchy, as codes in the order of the class table's values.
 
-    The last code is that of the missing value: after all others, except at a level in which it is like all of them.
+    The last code is that of the missing value: after all others, except at a level where it equals all of them.
     """
 
     codes: np.ndarray  # (height + 1, values + 1) at each level the code of each value
@@ -175,7 +175,7 @@ class KeyLevels:
 
     @classmethod
     def of(cls, labels: Sequence[list], alike: Sequence[bool]) -> KeyLevels:
-        """From the label of each value at each level, 0 first, and whether missing values have the same one."""
+        """From the label of each value at each level, 0 first, and whether missing values share one label with all."""
         numbers = np.array([pd.factorize(pd.Series(level, dtype=object))[0] for level in labels])
         nested = True
         for fine, coarse in zip(numbers, numbers[1:]):
@@ -242,7 +242,7 @@ class LevelSpace:
 
     @cached_property
     def has_wildcards(self) -> bool:
-        """Whether a missing key stands for any value, and there is one."""
+        """Whether a missing key may be any value, and a key is missing."""
         return self.table.spec.missing == "wildcard" and bool((self.table.codes < 0).any())
 
     def sizes(self, node: Node) -> list[int]:

@@ -23,8 +23,8 @@ _MIXED = 2.0
 class Ordered:
     """Values in an order."""
 
-    codes: np.ndarray  # (records,) Rank of each record's value; missing ones have the last rank, one for all
-    places: np.ndarray  # (ranks,) Where each rank lies: the numbers themselves, or the ranks of an order that was given
+    codes: np.ndarray  # (records,) Rank of each record's value; missing values share the last rank
+    places: np.ndarray  # (ranks,) The number of each rank, or the rank itself where the user gave the order
     values: Sequence[Hashable]  # The value of each rank
     numeric: bool
 
@@ -97,7 +97,7 @@ class Tree:
             return None
         level = self._common_level(present)
         if level < len(self.levels):
-            return as_text(self.labels[level][present[0]])
+            return as_text(self.labels[level][int(present[0])])
         return "{" + ", ".join(sorted({as_text(self.labels[-1][value]) for value in present})) + "}"
 
     def _common_level(self, present: np.ndarray) -> int:

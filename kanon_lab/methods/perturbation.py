@@ -32,12 +32,29 @@ _MARGINALS = Keep(
 )
 _MEANS = Keep("means", EXACTLY, "each variable, in each stratum too, and so totals, up to rounding")
 _MEANS_EXPECTED = Keep("means", EXPECTED, "each variable")
+_MEANS_OF_FILE = Keep("means", EXACTLY, "each variable, up to rounding")
+_COVARIANCES = Keep("covariances", EXACTLY, "all variables, variances among them, up to rounding")
+_CORRELATIONS = Keep("correlations", NEARLY, "each two variables, within strata; variances grow")
 _PAIRS = Keep("covariances", EXPECTED, "each two variables; variances grow, so that correlations shrink")
 _SUMS = Keep("linear relations", EXACTLY, "variables of which one is the sum of others, up to rounding")
 _SIZE_OF_ALL = Keep("group size", EXACTLY, "at least k records share the released values of all the variables")
 _SIZE_OF_EACH = Keep("group size", EXACTLY, "at least k records share each released value, of each variable by itself")
 _ORDER = Keep("order", EXACTLY, "each variable, in each stratum: no value overtakes another, though some become equal")
 _GAPS = Keep("missing values", EXACTLY, "each variable")
+_GAPS_IN_PLACE = Keep("missing values", EXACTLY, "they stay where they are")
+_RANKS = Keep(
+    "ranks", EXACTLY, "no value moves by more ranks of its stratum than the window; equal values have all theirs"
+)
+_RANK_CORRELATIONS = Keep(
+    "rank correlations",
+    NEARLY,
+    "variables, and given ones with an order, if no value has more than a tenth of the records; within strata",
+)
+_MEAN_RANKS = Keep(
+    "mean ranks",
+    NEARLY,
+    "given categories without an order, of many records and with a spread like the others; within strata",
+)
 
 #: Function -> method -> what it keeps, in each stratum and in the file unless it says otherwise.
 KEEPS: dict[str, dict[str, tuple[Keep, ...]]] = {
@@ -53,45 +70,12 @@ KEEPS: dict[str, dict[str, tuple[Keep, ...]]] = {
     },
     "add_noise": {
         "additive": (_MEANS_EXPECTED, _PAIRS),
-        "correlated": (
-            _MEANS_EXPECTED,
-            Keep("correlations", NEARLY, "each two variables, within strata; variances grow"),
-            _SUMS,
-        ),
-        "restricted": (
-            Keep("means", EXACTLY, "each variable, up to rounding"),
-            Keep("covariances", EXACTLY, "all variables, variances among them, up to rounding"),
-            _SUMS,
-        ),
+        "correlated": (_MEANS_EXPECTED, _CORRELATIONS, _SUMS),
+        "restricted": (_MEANS_OF_FILE, _COVARIANCES, _SUMS),
         "outliers": (_MEANS_EXPECTED, _PAIRS),
     },
-    "rank_swap": {
-        "rank_swap": (
-            _MARGINALS,
-            Keep(
-                "ranks",
-                EXACTLY,
-                "no value moves by more ranks of its stratum than the window; equal values have all theirs",
-            ),
-            Keep("missing values", EXACTLY, "they stay where they are"),
-        )
-    },
-    "shuffle": {
-        "shuffle": (
-            _MARGINALS,
-            Keep(
-                "rank correlations",
-                NEARLY,
-                "variables, and given ones with an order, if no value has more than a tenth of the records; within "
-                "strata",
-            ),
-            Keep(
-                "mean ranks",
-                NEARLY,
-                "given categories without an order, of many records and with a spread like the others; within strata",
-            ),
-        )
-    },
+    "rank_swap": {"rank_swap": (_MARGINALS, _RANKS, _GAPS_IN_PLACE)},
+    "shuffle": {"shuffle": (_MARGINALS, _RANK_CORRELATIONS, _MEAN_RANKS)},
 }
 
 

@@ -408,9 +408,8 @@ def suppress_above_risk(
         above = above_threshold(protected)
     lost = [rows & frame[name].notna().to_numpy() for name, rows in gone.items()]
     touched = np.any(lost, axis=0) if lost else np.zeros(len(frame), dtype=bool)
-    any_value, own_value = (
-        table_of_rows(protected, replace(spec, missing=m), counts) for m in ("wildcard", "category")
-    )
+    policies = (replace(spec, missing=policy) for policy in ("wildcard", "category"))
+    any_value, own_value = (table_of_rows(protected, policy, counts) for policy in policies)
     # An intruder who knows the true key looks for it among the released values. Only codes and weights are used, and
     # category spares the count of compatible records.
     true = table_of_rows(frame, replace(spec, missing="category"), counts)
