@@ -195,17 +195,16 @@ def _order(values: pd.Index) -> np.ndarray:
             return np.asarray(values.argsort())
         except NotImplementedError:  # a dictionary of Arrow
             pass
-    keys = [_rank(value) for value in values]
+    keys: list[tuple] = []
+    for value in values:
+        if isinstance(value, (bool, int, float, np.number, np.bool_)):
+            keys.append((0, "", value))
+        else:
+            keys.append((1, "", value) if isinstance(value, str) else (2, type(value).__name__, value))
     try:
         return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.intp)
     except TypeError:  # values of one kind that have no order among themselves
         return np.array(sorted(range(len(keys)), key=lambda i: (keys[i][:2], str(values[i]))), dtype=np.intp)
-
-
-def _rank(value: object) -> tuple:
-    if isinstance(value, (bool, int, float, np.number, np.bool_)):
-        return (0, "", value)
-    return (1, "", value) if isinstance(value, str) else (2, type(value).__name__, value)
 
 
 def pack(columns: Sequence[np.ndarray], radices: Sequence[int]) -> tuple[np.ndarray, int]:

@@ -214,9 +214,14 @@ def _persons(column: pd.Series) -> pd.Series:
         counts = column
     else:
         counts = pd.to_numeric(column.astype(object).mask(other), errors="coerce").astype(float)
+    # Texts with a point where all may be signs between thousands: 1.000 is not read as 1.
+    pointed = pd.Series(False, index=column.index)
+    if not pd.api.types.is_numeric_dtype(column):
+        pointed = column.map(lambda value: isinstance(value, str) and "." in value).astype(bool)
+    thousands = pointed & bool(column[pointed].astype(str).str.fullmatch(_THOUSANDS).all())
     faults = {
         "is missing": column.isna() | column.map(lambda value: isinstance(value, str) and not value.strip()),
-        "has a sign between thousands": _thousands(column),
+        "has a sign between thousands": thousands,
         "is not a number": ~np.isfinite(counts) | other,
         "is negative": counts < 0,
         "is too large to be persons": counts > MOST_PERSONS,
@@ -228,15 +233,6 @@ def _persons(column: pd.Series) -> pd.Series:
                 f"row {first_row(rows)}: the count in column {column.name} {fault}; write a whole number of persons"
             )
     return counts.astype("int64")
-
-
-def _thousands(column: pd.Series) -> pd.Series:
-    """Rows of a text column that have a point, where all may be signs between thousands: 1.000 is not read as 1."""
-    if pd.api.types.is_numeric_dtype(column):
-        return pd.Series(False, index=column.index)
-    text = column.where(column.map(lambda value: isinstance(value, str)), "").astype(str)
-    pointed = text.str.contains(".", regex=False)
-    return pointed & bool(text[pointed].str.fullmatch(_THOUSANDS).all())
 
 
 def first_row(rows: pd.Series) -> object:

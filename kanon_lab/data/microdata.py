@@ -195,9 +195,8 @@ def _read(
         Note("codes_in_file", codes=spelt(declared), variable=shortened(name)) for name, declared in missing.items()
     ]
     notes += codes.notes(frame.columns)
-    facts = {"name": name, "format": form, **how, "records": len(frame), "columns": len(named)}
-    with files.reading_errors(path):
-        facts |= {"bytes": Path(path).stat().st_size, "sha256": files.sha256(path)}
+    size = {"records": len(frame), "columns": len(named)}
+    facts = {"name": name, "format": form, **how, **size, **files.identity(path)}
     rows, frame = frame.index, frame.reset_index(drop=True)
     missing = codes.added_to(missing, frame.columns)
     return MicrodataFile(frame, labels, missing, facts, tuple(notes), named_labels, rows)
@@ -215,6 +214,7 @@ def _parquet(content: bytes, choose: _Choose) -> pd.DataFrame:
         raise DataError(f"column {shortened(nested[0])} holds lists or the like; keep one value a cell")
     with files.damaged(NO_PARQUET):
         table = file.read(columns=chosen)
+        table.validate(full=True)  # texts too
     return _numbered(pd.DataFrame({name: as_column(table.column(name), name) for name in chosen}))
 
 
