@@ -1,4 +1,4 @@
-"""Microdata files: one record a row, what was found in them, and cells that may mean something else."""
+"""Reading microdata files: their records, facts about the file, and cells that may mean something else."""
 
 import io
 import re
@@ -48,7 +48,7 @@ _NULLABLE = [pd.api.types.pandas_dtype(f"{sign}Int{bits}") for sign in ("", "U")
 
 @dataclass(frozen=True)
 class MicrodataFile:
-    """The records of a file, and what was found in it.
+    """The records of a file, and facts about it.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class MicrodataFile:
         name (of the data set, or of the file without its folder), format, encoding, separator and decimal (each may be
         None), records, columns (all that have a name), bytes and sha256 of the file as it stands on the disk.
     notes : tuple
-        What was found and done, where it is not plain. Codes that a file or configuration declares may be quoted.
+        What is unusual in the file, and what was done to it. Codes that a file or configuration declares may be quoted.
     variable_labels : dict
         For each variable of SPSS, Stata or SAS that has one, its own label.
     rows : Index or None

@@ -1,4 +1,4 @@
-"""Tables in files: what their first bytes tell, sheets and their extent, and counts with named columns."""
+"""Tables in files: checks of signatures and sizes, sheets of workbooks, and counts with named columns."""
 
 import io
 import re
@@ -128,7 +128,7 @@ _MOST_NAMES = 8
 
 
 def read_table(path: str | Path, year: int | None, columns: Mapping[str, str] | None) -> pd.DataFrame:
-    """Those columns of counts that the file has, of one year, as they stand in it; numbered by rows of the file."""
+    """The columns of counts that the file has, of one year, with unchanged values, indexed by row number."""
     form, content = files.file_format(path), files.read_bytes(path)
     if form in ("csv", "parquet"):
         cells = _read_csv(content) if form == "csv" else _read_parquet(content)
@@ -237,7 +237,7 @@ def _read_sheet(content: bytes, form: str) -> pd.DataFrame:
 
 
 def _cells_of_xls(content: bytes) -> list[list[object]]:
-    """Without pandas, which gives up reading by xlrd; it prints remarks that nobody asked for unless told where."""
+    """The cells of the first sheet, row by row. Not by pandas, which is giving up xlrd; its remarks go to `logfile`."""
     import xlrd
 
     def value(cell: Any) -> object:
@@ -281,7 +281,7 @@ def _usual_names(names: list[str]) -> dict[str, str]:
 
 
 def _check_names(names: pd.Index, columns: Mapping[str, str]) -> None:
-    """Refuse names that cannot be: quoted only where one is known, since a file without a header has data there."""
+    """Refuse unusable names; they are quoted only where one is known, since without a header row 1 holds data."""
     names = names[names != ""]
     if names.empty:
         raise DataError(NO_NAMES)

@@ -36,9 +36,11 @@ from kanon_lab.roles import KeySpec
 class Hidden:
     """Values that are suppressed, by combinations of values.
 
-    `codes` are by column, for each of its different values (a missing one last), a number that those which are alike
-    share; `rows` the combinations of these, shape (rows, columns); `lost` by released column whether it loses its value
-    in each.
+    Attributes
+    ----------
+    codes : by column, a number for each of its distinct values (missing last); values that are treated alike share it
+    rows : combinations of these numbers, shape (rows, columns)
+    lost : by released column, whether its value is suppressed in each combination
     """
 
     codes: Mapping[str, np.ndarray]
