@@ -47,7 +47,7 @@ def from_labels(labels: Sequence[str | None], codes: np.ndarray, like: pd.Series
 
 
 def one_column(frame: pd.DataFrame, name: str) -> pd.Series:
-    """Column of a frame; a `DataError` where it is absent or stands twice."""
+    """Column of a frame; a `DataError` where it is absent or there are two of that name."""
     check_there_once(frame, name)
     return frame[name]
 
@@ -59,9 +59,9 @@ def holds_numbers(column: pd.Series) -> bool:
 
 
 def names_of(names: Iterable[str] | str, setting: str, *, at_least_one: str = "") -> tuple[str, ...]:
-    """Names of columns as a tuple; an `OptionError` that calls them `setting` where one stands twice or none can be.
+    """Names of columns as a tuple; an `OptionError` that calls them `setting` where one is named twice or is no name.
 
-    `at_least_one` ends what is said where there is none, as in "name at least one variable to perturb".
+    With `at_least_one`, such as " to perturb", there must be a name: the text ends the message of the error.
     """
     try:
         listed: tuple[Any, ...] = (names,) if isinstance(names, str) else tuple(names)
@@ -111,7 +111,7 @@ def rows_named(rows: np.ndarray, index: pd.Index) -> str:
 
 
 def composed(value: Any) -> Any:
-    """A text with each accent in one letter with the letter that bears it (NFC); other values as they are."""
+    """A text with composed letters (Unicode's NFC: é is one character); other values as they are."""
     return unicodedata.normalize("NFC", value) if isinstance(value, str) else value
 
 
@@ -189,23 +189,22 @@ def _whole(column: pd.Series) -> tuple[np.ndarray, pd.Index] | None:
 
 
 def _order(values: pd.Index) -> np.ndarray:
-    """Positions that sort distinct values; values of kinds that do not compare stand by kind."""
+    """Positions that sort distinct values; kinds of values that do not compare come one after the other."""
     if values.dtype != object and not isinstance(values.dtype, pd.CategoricalDtype):
         try:
             return np.asarray(values.argsort())
         except NotImplementedError:  # a dictionary of Arrow
             pass
-    keys = [_rank(value) for value in values]
+    keys: list[tuple] = []
+    for value in values:
+        if isinstance(value, (bool, int, float, np.number, np.bool_)):
+            keys.append((0, "", value))
+        else:
+            keys.append((1, "", value) if isinstance(value, str) else (2, type(value).__name__, value))
     try:
         return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.intp)
     except TypeError:  # values of one kind that have no order among themselves
         return np.array(sorted(range(len(keys)), key=lambda i: (keys[i][:2], str(values[i]))), dtype=np.intp)
-
-
-def _rank(value: object) -> tuple:
-    if isinstance(value, (bool, int, float, np.number, np.bool_)):
-        return (0, "", value)
-    return (1, "", value) if isinstance(value, str) else (2, type(value).__name__, value)
 
 
 def pack(columns: Sequence[np.ndarray], radices: Sequence[int]) -> tuple[np.ndarray, int]:
@@ -230,7 +229,7 @@ def whole_type(size: int) -> type:
 
 
 def grouped(packed: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """The number of each row's value among the distinct values of `packed`, and these, sorted; all in 0 to size - 1."""
+    """For each row the position of its value among the sorted distinct values, and these; all lie in 0 to size - 1."""
     if len(packed) < 2**31 and (packed[1:] > packed[:-1]).all():  # such as counts that come sorted
         return np.arange(len(packed), dtype=np.int32), packed
     if size <= min(max(4 * len(packed), 2**20), _LARGEST_TABLE):

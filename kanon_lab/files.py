@@ -164,6 +164,12 @@ def sha256(path: str | Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def identity(path: str | Path) -> dict[str, int | str]:
+    """``bytes`` and ``sha256`` of a file as it stands on the disk."""
+    with reading_errors(path):
+        return {"bytes": Path(path).stat().st_size, "sha256": sha256(path)}
+
+
 @contextmanager
 def atomic_path(target: str | Path, *, ending: str = "", mode: int | None = None) -> Iterator[Path]:
     """Path to write to instead of `target`: it becomes `target` when the block ends well, and goes when it does not.

@@ -1,7 +1,7 @@
-"""Settings as models: what may be said, one line for every fault, and the schema and tables that are made of them.
+"""Settings as models: their names and types, one line for every fault, and the schema and tables made from them.
 
-A setting is a field of a model, made by `setting`: its type, what holds unless it is given, what it says, in the
-Markdown of the book, and an example. Only what reads settings imports this: pydantic takes long to load.
+A setting is a field of a model, made by `setting`: its type, default, description in the Markdown of the book, and an
+example. Only modules that read settings import this one: pydantic takes long to load.
 """
 
 from __future__ import annotations
@@ -142,18 +142,18 @@ def _fault(text: str, name: str = "") -> PydanticCustomError:
 
 
 def setting(default: Any, says: str, example: str, *, unless: str = "", **options: Any) -> Any:
-    """A field of a model, with what the setting says and an example.
+    """A field of a model, with a description of the setting and an example.
 
     Parameters
     ----------
     default : object
-        What holds unless it is given; ``...`` of a setting that must be given.
+        Default value; ``...`` if the setting is required.
     says : str
-        In the Markdown of the book.
+        Description, in the Markdown of the book.
     example : str
-        Its value as YAML.
+        An example of its value, as YAML.
     unless : str
-        What holds unless it is given, in words, where `default` does not say it; "-" where nothing is to be said.
+        The default in words, where `default` does not show it; "-" where nothing is to be said.
     **options
         Others of `pydantic.Field`.
     """
@@ -161,7 +161,7 @@ def setting(default: Any, says: str, example: str, *, unless: str = "", **option
 
 
 def row_of(model: type[Settings], name: str) -> dict[str, str]:
-    """What a setting says, what holds unless it is given, and an example."""
+    """The description, default (in words) and example of a setting."""
     field = model.fields()[name]
     if not field.description or not field.examples or not isinstance(field.json_schema_extra, dict):
         raise LookupError(f"{model.__name__}: {name} does not say what it is; make it by setting(...)")
@@ -171,9 +171,9 @@ def row_of(model: type[Settings], name: str) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class CheckedBy:
-    """Of a type, how a setting is read: `check` makes of a value and its name what the model holds, or raises an error.
+    """How a setting of a type is read: `check` returns what the model holds for a value and its name, or raises.
 
-    For an editor the setting is of that type, or of `written` where more than that may be written.
+    The schema for editors shows that type, or `written` where the file may hold other types too.
     """
 
     check: Check

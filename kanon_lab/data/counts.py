@@ -15,7 +15,7 @@ from kanon_lab.errors import DataError, OptionError, UnfitOptionError, about
 
 # Extensions of the files that `read_counts` reads; .gz may follow.
 COUNTS_FORMATS = ("px", *TABLE_FORMATS)
-# So many places and age groups in which one sex is the sum of the others are no accident.
+# If one sex is the sum of the others in this many places and age groups, that is no accident.
 _NO_ACCIDENT = 10
 
 
@@ -53,8 +53,8 @@ def read_counts(
     pandas.DataFrame
         Counts frame: columns place, name, province, sex, age_group (str) and persons (int64, 0 to 10^10), one row per
         cell in file order (place by place in PC-Axis files), with a RangeIndex. Age groups are written ``"0-4"`` to
-        ``"80-84"`` and ``"85+"``; INE's sexes ``"men"`` and ``"women"``. What was done to the file stands in
-        ``attrs["notes"]``, a list of str.
+        ``"80-84"`` and ``"85+"``; INE's sexes ``"men"`` and ``"women"``. ``attrs["notes"]``, a list of str, says what
+        was done to the file.
     """
     with files.limited(max_bytes), about(str(path)):
         cells, notes = _cells(path, year, columns)
@@ -156,14 +156,10 @@ def _check_totals(cells: pd.DataFrame) -> None:
     total = cells[["sex", "age_group"]] == labels.TOTAL
     parts = cells[~total.any(axis=1)]
     of_places = _is_total(cells["place"])
-    for over_sex, over_age, by in (
-        (True, False, ["place", "age_group"]),
-        (False, True, ["place", "sex"]),
-        (True, True, ["place"]),
-    ):
-        totals = cells[(total["sex"] == over_sex) & (total["age_group"] == over_age)]
+    for by in (["place", "age_group"], ["place", "sex"], ["place"]):
+        totals = cells[(total["sex"] == ("sex" not in by)) & (total["age_group"] == ("age_group" not in by))]
         sums = totals[by].join(parts.groupby(by, sort=False)["persons"].sum(), on=by)["persons"]
-        # the nation's total may stand alone; a place without parts would silently be lost
+        # The nation's total may have no parts in the file; any other place without parts would silently be lost.
         wrong = (sums != totals["persons"]) & ~(sums.isna() & of_places[totals.index])
         if wrong.any():
             label = first_row(wrong)

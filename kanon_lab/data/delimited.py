@@ -43,15 +43,12 @@ _OF_NAMES = ("idna", "punycode")
 _DECLARATION = re.compile(rb'(?:\xef\xbb\xbf)?"?sep=([^\w\s"]|[\t ])"?[ \t]*(?:\r\n|\r|\n)', re.IGNORECASE)
 _QUOTED = re.compile(r'"[^"]*"')
 _NO_ROWS = "cannot be split into rows and cells; save it as CSV in UTF-8"
-# Rows and characters that tell the separator.
+# The separator is looked for in so many rows and characters.
 _ROWS, _START = 20, 2**16
 
 
 def _check_western(content: bytes, row: int, of_utf_8: bool) -> None:
-    """Raise a `DataError` unless bytes that are not UTF-8 in some row make sense in Windows-1252.
-
-    They do not where others are UTF-8, before them (`of_utf_8`) or half of those here.
-    """
+    """Raise a `DataError` unless the bytes make sense in Windows-1252: no others, here or before, may be UTF-8."""
     high = content.translate(None, _ASCII)
     if of_utf_8 or 2 * len(content.decode("utf-8", "ignore").encode().translate(None, _ASCII)) >= len(high):
         fault = "wrong encoding, or damaged: UTF-8 in most places, but not here; save the file as UTF-8"
@@ -223,7 +220,7 @@ class DelimitedReader:
         return codecs.getincrementaldecoder(name)()
 
     def _whole_records(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
-        """The same in parts that end where a record does."""
+        """The content of the blocks in parts that end where a record ends."""
         sign, rest = re.escape(self.dialect.separator).encode(), b""
         # A quotation mark begins a cell, or belongs to the text of one.
         cell = rb'(?<![^%b\r\n])"[^"]*+(?:""[^"]*+)*+"' % sign
@@ -259,7 +256,7 @@ class DelimitedReader:
             yield rest
 
     def _cells(self, content: bytes, positions: list[int]) -> tuple[pa.Table, pd.Index]:
-        """Columns of text, and where each record is: lines, counted with the blank ones, unless cells hold lines."""
+        """Columns of text, and the row of each record: its line in the file, or its number where cells hold lines."""
         for block in (_LONG,) if b'"' in content else (_SHORT, _LONG):
             with suppress(pa.ArrowInvalid):
                 table, faulty = self._parsed(content, positions, block)
@@ -309,7 +306,7 @@ class DelimitedReader:
 def as_values(
     cells: pa.ChunkedArray, name: str, dialect: Dialect, text: Sequence[str], na: Sequence[str], codes: MissingCodes
 ) -> tuple[pd.Series, str | None]:
-    """The cells of a column as values, which the different ones tell; and the sign before decimals among them."""
+    """The cells of a column as values of the type that its distinct cells allow, and its sign before decimals."""
     signs = dialect.decimal or ("." if dialect.separator == "," else ",.")
     cells = known_cells(cells, na)
     if composed(name) in codes.codes:
@@ -328,7 +325,7 @@ def read_delimited(
     na: Sequence[str],
     codes: MissingCodes,
 ) -> tuple[pd.DataFrame, Dialect]:
-    """The columns of a csv file that `choose` picks out of its header, under its numbers of rows; how it is written."""
+    """The columns of a csv file that `choose` picks from its header, indexed by row number, and its dialect."""
     files.check_size(_COPIES * len(content))
     reader = DelimitedReader(io.BytesIO(content), dialect)
     names = choose(reader.names)

@@ -12,10 +12,8 @@ import pandas as pd
 
 from kanon_lab.errors import DataError, UnfitOptionError
 
-# What every label of a total (both sexes, all ages, all places) is read as.
-TOTAL = "total"
-# What the label of the national total is read as.
-NATION = "nation"
+# How labels of totals (both sexes, all ages, all places) and of the national total are read.
+TOTAL, NATION = "total", "nation"
 
 _SEXES = {
     **dict.fromkeys(("total", "ambos sexos", "both sexes"), TOTAL),
@@ -51,12 +49,12 @@ class Place(NamedTuple):
 
 
 def sex(label: str) -> str:
-    """``"men"``, ``"women"`` or ``TOTAL``; the label itself, stripped, when it is none of the known ones."""
+    """``"men"``, ``"women"`` or ``TOTAL``; an unknown label stays as it is, without blanks around it."""
     return _SEXES.get(_plain(label), label.strip())
 
 
 def ages(label: str) -> str | None:
-    """Ages in one five-year group as "5-9", "1-4" or "7", from one on as "85+", or `TOTAL`; None of anything else."""
+    """Ages within a five-year group as "5-9", "1-4" or "7", an open group as "85+", or `TOTAL`; otherwise None."""
     plain = _plain(label)
     if plain in _ALL_AGES:
         return TOTAL
@@ -89,7 +87,7 @@ def year(label: str) -> int | None:
 
 
 def place(label: str) -> Place | None:
-    """Code and name in a label as "29025 Benalmádena"; a total's code is `NATION` or `TOTAL`. None of anything else."""
+    """Code and name in a label such as "29025 Benalmádena"; a total has the code `NATION` or `TOTAL`, else None."""
     plain, label = _plain(label), label.strip()
     if plain in _NATIONS or plain == TOTAL:
         return Place(NATION if plain in _NATIONS else TOTAL, label)
@@ -214,9 +212,14 @@ def _persons(column: pd.Series) -> pd.Series:
         counts = column
     else:
         counts = pd.to_numeric(column.astype(object).mask(other), errors="coerce").astype(float)
+    # Texts with a point where all may be signs between thousands: 1.000 is not read as 1.
+    pointed = pd.Series(False, index=column.index)
+    if not pd.api.types.is_numeric_dtype(column):
+        pointed = column.map(lambda value: isinstance(value, str) and "." in value).astype(bool)
+    thousands = pointed & bool(column[pointed].astype(str).str.fullmatch(_THOUSANDS).all())
     faults = {
         "is missing": column.isna() | column.map(lambda value: isinstance(value, str) and not value.strip()),
-        "has a sign between thousands": _thousands(column),
+        "has a sign between thousands": thousands,
         "is not a number": ~np.isfinite(counts) | other,
         "is negative": counts < 0,
         "is too large to be persons": counts > MOST_PERSONS,
@@ -230,15 +233,6 @@ def _persons(column: pd.Series) -> pd.Series:
     return counts.astype("int64")
 
 
-def _thousands(column: pd.Series) -> pd.Series:
-    """Rows of a text column that have a point, where all may be signs between thousands: 1.000 is not read as 1."""
-    if pd.api.types.is_numeric_dtype(column):
-        return pd.Series(False, index=column.index)
-    text = column.where(column.map(lambda value: isinstance(value, str)), "").astype(str)
-    pointed = text.str.contains(".", regex=False)
-    return pointed & bool(text[pointed].str.fullmatch(_THOUSANDS).all())
-
-
 def first_row(rows: pd.Series) -> object:
     """Index label of the first true row."""
     return rows.index[int(rows.to_numpy().argmax())]
@@ -249,7 +243,7 @@ _CODES_TO = 30
 
 
 def in_five_year_groups(cells: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """Cells by five-year age group, each at the place of its first one, and notes on what was added up."""
+    """Cells by five-year age group, in the order of the first cell of each, and notes on what was added up."""
     groups = [group for group in cells["age_group"].unique() if group != TOTAL]
     ordered = sorted(groups, key=lowest_age)
     for group, following in zip(ordered, ordered[1:]):
@@ -276,7 +270,7 @@ def in_five_year_groups(cells: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
 
 
 def added_up(cells: pd.DataFrame, into: Mapping[str, str]) -> pd.DataFrame:
-    """Cells by other age groups, each cell at the place of the first that is added up in it."""
+    """Cells added up to the age groups that `into` maps theirs to, in the order of the first cell of each."""
     named = cells.assign(age_group=cells["age_group"].map(into).astype(str))
     sums = named.groupby(CELL, sort=False)["persons"].sum()
     return named.drop_duplicates(CELL).assign(persons=sums.to_numpy())

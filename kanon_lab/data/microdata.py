@@ -1,4 +1,4 @@
-"""Microdata files: one record a row, what was found in them, and cells that may mean something else."""
+"""Reading microdata files: their records, facts about the file, and cells that may mean something else."""
 
 import io
 import re
@@ -48,7 +48,7 @@ _NULLABLE = [pd.api.types.pandas_dtype(f"{sign}Int{bits}") for sign in ("", "U")
 
 @dataclass(frozen=True)
 class MicrodataFile:
-    """The records of a file, and what was found in it.
+    """The records of a file, and facts about it.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class MicrodataFile:
         name (of the data set, or of the file without its folder), format, encoding, separator and decimal (each may be
         None), records, columns (all that have a name), bytes and sha256 of the file as it stands on the disk.
     notes : tuple
-        What was found and done, where it is not plain. Codes that a file or configuration declares may be quoted.
+        What is unusual in the file, and what was done to it. Codes that a file or configuration declares may be quoted.
     variable_labels : dict
         For each variable of SPSS, Stata or SAS that has one, its own label.
     rows : Index or None
@@ -195,9 +195,8 @@ def _read(
         Note("codes_in_file", codes=spelt(declared), variable=shortened(name)) for name, declared in missing.items()
     ]
     notes += codes.notes(frame.columns)
-    facts = {"name": name, "format": form, **how, "records": len(frame), "columns": len(named)}
-    with files.reading_errors(path):
-        facts |= {"bytes": Path(path).stat().st_size, "sha256": files.sha256(path)}
+    size = {"records": len(frame), "columns": len(named)}
+    facts = {"name": name, "format": form, **how, **size, **files.identity(path)}
     rows, frame = frame.index, frame.reset_index(drop=True)
     missing = codes.added_to(missing, frame.columns)
     return MicrodataFile(frame, labels, missing, facts, tuple(notes), named_labels, rows)
@@ -215,6 +214,7 @@ def _parquet(content: bytes, choose: _Choose) -> pd.DataFrame:
         raise DataError(f"column {shortened(nested[0])} holds lists or the like; keep one value a cell")
     with files.damaged(NO_PARQUET):
         table = file.read(columns=chosen)
+        table.validate(full=True)  # texts too
     return _numbered(pd.DataFrame({name: as_column(table.column(name), name) for name in chosen}))
 
 

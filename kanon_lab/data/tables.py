@@ -1,11 +1,10 @@
-"""Tables in files: what their first bytes tell, sheets and their extent, and counts with named columns."""
+"""Tables in files: checks of signatures and sizes, sheets of workbooks, and counts with named columns."""
 
 import io
 import re
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -119,6 +118,7 @@ def _faults(content: bytes) -> Iterator[tuple[int, int, str]]:
             yield row, column, "a formula without a computed value; open and save the file in a spreadsheet program"
 
 
+TABLE_FORMATS = ("csv", "parquet", "xlsx", "xls")
 _NAMED = (*COLUMNS, "year")
 # INE's municipal totals: what the columns of its spreadsheets are called, below a row with their title.
 _MUNICIPAL = {"cpro", "cmun", "mujeres"}
@@ -128,11 +128,14 @@ _MOST_NAMES = 8
 
 
 def read_table(path: str | Path, year: int | None, columns: Mapping[str, str] | None) -> pd.DataFrame:
-    """Those columns of counts that the file has, of one year, as they stand in it; numbered by rows of the file."""
+    """The columns of counts that the file has, of one year, with unchanged values, indexed by row number."""
     form, content = files.file_format(path), files.read_bytes(path)
-    if form in _SHEETS:
+    if form in ("csv", "parquet"):
+        cells = _read_csv(content) if form == "csv" else _read_parquet(content)
+    else:
         check_signature(content, form)
-    frame = _named(_READERS[form](content), columns or {})
+        cells = _read_sheet(content, form)
+    frame = _named(cells, columns or {})
     if len(frame) == 0:
         raise DataError("has no rows; make or download it again")
     return _of_year(frame, year)
@@ -172,7 +175,9 @@ def _read_parquet(content: bytes) -> pd.DataFrame:
     with files.damaged(NO_PARQUET):
         metadata = parquet.read_metadata(io.BytesIO(content))
         check_parquet(content, metadata, metadata.schema.to_arrow_schema().names)
-        frame = pd.read_parquet(io.BytesIO(content))
+        table = parquet.read_table(io.BytesIO(content))
+        table.validate(full=True)  # texts too
+        frame = table.to_pandas()
     return frame.rename(columns=str).set_axis(pd.RangeIndex(1, len(frame) + 1, name="row"), axis=0)
 
 
@@ -206,9 +211,14 @@ def _length(content: bytes, names: list[str]) -> int:
 
 def read_sheet(content: bytes, form: str = "xlsx") -> pd.DataFrame:
     """First sheet of a workbook under the names in its first row: cells as they are, empty ones missing."""
-    read, fault = _SHEETS[form]
-    with files.damaged(fault):  # a zip archive of XML or a container, and any of it may be
-        frame = read(content)
+    from kanon_lab.data.sheet_rows import cells_of
+
+    # A zip archive of XML, or a container, and any of it may be damaged.
+    with files.damaged(NO_WORKBOOK if form == "xlsx" else _NO_XLS):
+        if form == "xlsx":
+            check_workbook(content)
+        cells = cells_of(content) if form == "xlsx" else _cells_of_xls(content)
+        frame = pd.DataFrame(cells, dtype=object)
     if frame.empty:
         raise DataError("its first sheet is empty; put the data there")
     header = ["" if pd.isna(name) else str(name) for name in frame.iloc[0]]
@@ -226,15 +236,8 @@ def _read_sheet(content: bytes, form: str) -> pd.DataFrame:
     return frame
 
 
-def _cells_of_xlsx(content: bytes) -> pd.DataFrame:
-    from kanon_lab.data.sheet_rows import cells_of
-
-    check_workbook(content)
-    return pd.DataFrame(cells_of(content), dtype=object)
-
-
-def _cells_of_xls(content: bytes) -> pd.DataFrame:
-    """Without pandas, which gives up reading by xlrd; it prints remarks that nobody asked for unless told where."""
+def _cells_of_xls(content: bytes) -> list[list[object]]:
+    """The cells of the first sheet, row by row. Not by pandas, which is giving up xlrd; its remarks go to `logfile`."""
     import xlrd
 
     def value(cell: Any) -> object:
@@ -249,18 +252,7 @@ def _cells_of_xls(content: bytes) -> pd.DataFrame:
     with xlrd.open_workbook(file_contents=content, logfile=io.StringIO()) as book:
         sheet = book.sheet_by_index(0)
         files.check_table(sheet.nrows, sheet.ncols)
-        rows = [[value(cell) for cell in row] for row in sheet.get_rows()]
-    return pd.DataFrame(rows, dtype=object)
-
-
-# How the cells of the first sheet are read, and what is said of a damaged file.
-_SHEETS = {"xlsx": (_cells_of_xlsx, NO_WORKBOOK), "xls": (_cells_of_xls, _NO_XLS)}
-_READERS: dict[str, Callable[[bytes], pd.DataFrame]] = {
-    "csv": _read_csv,
-    "parquet": _read_parquet,
-    **{form: partial(_read_sheet, form=form) for form in _SHEETS},
-}
-TABLE_FORMATS = tuple(_READERS)
+        return [[value(cell) for cell in row] for row in sheet.get_rows()]
 
 
 def _named(frame: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
@@ -289,7 +281,7 @@ def _usual_names(names: list[str]) -> dict[str, str]:
 
 
 def _check_names(names: pd.Index, columns: Mapping[str, str]) -> None:
-    """Refuse names that cannot be: quoted only where one is known, since a file without a header has data there."""
+    """Refuse unusable names; they are quoted only where one is known, since without a header row 1 holds data."""
     names = names[names != ""]
     if names.empty:
         raise DataError(NO_NAMES)

@@ -24,12 +24,12 @@ _EXACT = 2**53
 
 
 def listed(names: Iterable[str] | str) -> list[str]:
-    """Names as a list, also where one alone is given."""
+    """Names as a list; a single name becomes a list of one."""
     return [names] if isinstance(names, str) else list(names)
 
 
 def chosen(names: list[str], wanted: list[str] | None, *, in_row_1: bool) -> list[str]:
-    """The columns to read, as the file has them; an error quotes names only if none of them can be data of row 1."""
+    """The columns to read, spelled as in the file; errors quote only names that cannot be data of row 1."""
     place = "put them in the first row" if in_row_1 else "write it again with names"
     names, own = list(map(composed, names)), names
     named = [name for name in names if name]
@@ -46,7 +46,7 @@ def chosen(names: list[str], wanted: list[str] | None, *, in_row_1: bool) -> lis
 
 
 def wanting(absent: str, names: list[str], *, sure: bool) -> DataError:
-    """The error for a column that is not there: with the nearest of the names, where it is sure that they are names."""
+    """The error for an absent column; it quotes the nearest name if it is `sure` that row 1 holds names."""
     remedy = "check that names of columns stand in the first row"
     alike = [name for name in names if name.casefold() == absent.casefold()]
     if sure or alike:
@@ -113,7 +113,7 @@ def _codes(name: str, codes: Any) -> tuple[Code, ...]:
 
 
 def _code(value: Any) -> Code | None:
-    """A code as a text or a number, whole where it can be; None for what is none."""
+    """A code as text or number, an int where it is whole; None if the value cannot be a code."""
     if isinstance(value, str):
         return value.strip()
     if isinstance(value, bool) or not isinstance(value, numbers.Real) or not np.isfinite(float(value)):

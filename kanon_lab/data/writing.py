@@ -11,6 +11,7 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -244,14 +245,14 @@ def _write(frame: pd.DataFrame, draft: Path, form: str, labels: Fitted) -> None:
     """Write the frame, or say which column cannot be kept."""
     _check_values(frame, form)
     try:
-        content = _WRITERS[form](frame, draft, labels)
+        content = _content(frame, draft, form, labels)
     except (MemoryError, OSError, DataError):
         raise
     except Exception:  # writers of other packages refuse names and values in ways that they do not list
         column = "a column"
         for name in frame.columns:
             try:
-                _WRITERS[form](frame[[name]], draft, Fitted({}, {}))
+                _content(frame[[name]], draft, form, Fitted({}, {}))
             except (MemoryError, OSError):
                 raise
             except Exception:
@@ -306,20 +307,37 @@ def _refuse(which: pd.Series, name: str, fault: str) -> None:
         raise DataError(f"column {shortened(name)}: row {row}: {fault}")
 
 
-def _csv(frame: pd.DataFrame, draft: Path, labels: Fitted) -> bytes:
-    text = frame.to_csv(index=False, lineterminator="\n")
-    if "\r" in text:  # which ends a row for readers, and Python's writer need not put quotation marks around it
-        text = frame.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
-    return text.encode()
+def _content(frame: pd.DataFrame, draft: Path, form: str, labels: Fitted) -> bytes:
+    """The bytes of a file of the format; pyreadstat writes them to the draft first."""
+    if form == "csv":
+        text = frame.to_csv(index=False, lineterminator="\n")
+        if "\r" in text:  # which ends a row for readers, and Python's writer need not put quotation marks around it
+            text = frame.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+        return text.encode()
+    if form == "parquet":
+        buffer = io.BytesIO()
+        frame.to_parquet(buffer, index=False, engine="pyarrow")
+        return buffer.getvalue()
+    if form == "xlsx":
+        return _xlsx(frame)
+    import pyreadstat
+
+    write = pyreadstat.write_sav if form == "sav" else partial(pyreadstat.write_dta, version=_STATA_14)
+    try:
+        write(frame, draft, variable_value_labels=labels.labels, column_labels=labels.variable_labels)
+    except pyreadstat.ReadstatError as error:
+        if str(error) != "Unable to write data":
+            raise
+        # A full disk is reported as values that the format cannot hold are.
+        raise OSError(errno.EIO, "no space left, or a fault of the disk") from None
+    (place, clock), (pattern, time) = _SAV_CLOCK, _DTA_CLOCK
+    content = draft.read_bytes()
+    return (
+        pattern.sub(time, content, count=1) if form == "dta" else content[: place.start] + clock + content[place.stop :]
+    )
 
 
-def _parquet(frame: pd.DataFrame, draft: Path, labels: Fitted) -> bytes:
-    buffer = io.BytesIO()
-    frame.to_parquet(buffer, index=False, engine="pyarrow")
-    return buffer.getvalue()
-
-
-def _xlsx(frame: pd.DataFrame, draft: Path, labels: Fitted) -> bytes:
+def _xlsx(frame: pd.DataFrame) -> bytes:
     import openpyxl
     from openpyxl.cell import WriteOnlyCell
 
@@ -364,39 +382,6 @@ def _drop(sheet: Any) -> None:
                 end.close()
     with suppress(FileNotFoundError, ValueError):  # already gone
         writer.cleanup()
-
-
-def _sav(frame: pd.DataFrame, draft: Path, labels: Fitted) -> bytes:
-    import pyreadstat
-
-    content = bytearray(_statistical(pyreadstat.write_sav, frame, draft, labels))
-    place, clock = _SAV_CLOCK
-    content[place] = clock
-    return bytes(content)
-
-
-def _dta(frame: pd.DataFrame, draft: Path, labels: Fitted) -> bytes:
-    import pyreadstat
-
-    pattern, clock = _DTA_CLOCK
-    content = _statistical(pyreadstat.write_dta, frame, draft, labels, version=_STATA_14)
-    return pattern.sub(clock, content, count=1)
-
-
-def _statistical(write: Callable, frame: pd.DataFrame, draft: Path, labels: Fitted, **options: object) -> bytes:
-    """What pyreadstat writes; it reports a full disk as it does values that the format cannot hold."""
-    import pyreadstat
-
-    try:
-        write(frame, draft, variable_value_labels=labels.labels, column_labels=labels.variable_labels, **options)
-    except pyreadstat.ReadstatError as error:
-        if str(error) != "Unable to write data":
-            raise
-        raise OSError(errno.EIO, "no space left, or a fault of the disk") from None
-    return draft.read_bytes()
-
-
-_WRITERS = {"csv": _csv, "parquet": _parquet, "xlsx": _xlsx, "sav": _sav, "dta": _dta}
 
 
 def refuse_inputs(out: str | Path, inputs: Iterable[tuple[str, str | Path]]) -> None:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from kanon_lab.engines.queries import Engine
 from kanon_lab.engines.source import Source, need
 from kanon_lab.errors import DataError, SizeError, StorageError
 
@@ -20,7 +21,7 @@ _PATIENCE = 0.2
 _Result = TypeVar("_Result")
 
 
-class DuckDB:
+class DuckDB(Engine):
     """A connection that takes so many bytes of memory, and spills the rest into a folder."""
 
     writes_folders = False
@@ -53,24 +54,20 @@ class DuckDB:
             self._connection = duckdb.connect(str(self._spill / "records.duckdb"), config=self._settings)
 
     def open(self, source: Source) -> None:
-        """Make the chosen columns the table ``source``, under the names c0, c1 ..."""
         files = ", ".join(_text(str(part)) for part in sorted((self._spill / "parts").iterdir()))
         columns = ", ".join(f"{_name(name)} AS c{i}" for i, name in enumerate(source.written))
         self._run(f"CREATE VIEW source AS SELECT {columns} FROM read_parquet([{files}], hive_partitioning=false)")
 
     def put(self, name: str, table: pa.Table) -> None:
-        """Make a small table known."""
         self._awake()
         self._connection.register("arriving", table)
         self._run(f"CREATE TABLE {name} AS SELECT * FROM arriving")
         self._connection.unregister("arriving")
 
     def query(self, sql: str) -> pa.Table:
-        """The rows of a small result."""
         return self._wait(lambda: self._connection.sql(sql).to_arrow_table())
 
     def batches(self, sql: str) -> Iterator[pa.RecordBatch]:
-        """The rows of a large result, some at a time."""
         reader = self._wait(lambda: self._connection.sql(sql).to_arrow_reader(_BATCH))
         while (batch := self._wait(lambda: next(reader, None))) is not None:
             yield batch
@@ -82,7 +79,6 @@ class DuckDB:
         self.rest()
 
     def write(self, sql: str, names: list[str], out: Path, separator: str | None) -> None:
-        """Write the rows of a query under names of columns: csv with a separator, else Parquet."""
         columns = ", ".join(f"o{i} AS {_name(name)}" for i, name in enumerate(names))
         style = "FORMAT parquet"
         if separator is not None:
@@ -109,7 +105,6 @@ class DuckDB:
             return future.result()
 
     def close(self) -> None:
-        """Free its memory."""
         self._thread.shutdown()
         if self._connection is not None:
             self._connection.close()

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 import pandas as pd
@@ -29,33 +29,41 @@ _BLOCK = 2**16
 _CLOSE = 2
 
 
-class Engine(Protocol):
-    """What an engine can do."""
-
-    def open(self, source: Source) -> None:
-        """Make the chosen columns the table ``source``, under the names c0, c1 ..."""
-
-    def put(self, name: str, table: pa.Table) -> None:
-        """Make a small table known."""
-
-    def query(self, sql: str) -> pa.Table:
-        """The rows of a small result."""
-
-    def batches(self, sql: str) -> Iterator[pa.RecordBatch]:
-        """The rows of a large result, some at a time."""
+class Engine(ABC):
+    """What an engine can do. It is opened with the bytes of memory that it may take, and a folder for the rest."""
 
     #: Whether it writes a folder of parts, or one file in the order of the records once it was told to keep it.
     writes_folders: bool
 
+    @abstractmethod
+    def open(self, source: Source) -> None:
+        """Make the chosen columns the table ``source``, under the names c0, c1 ..."""
+
+    @abstractmethod
+    def put(self, name: str, table: pa.Table) -> None:
+        """Make a small table known."""
+
+    @abstractmethod
+    def query(self, sql: str) -> pa.Table:
+        """The rows of a small result."""
+
+    @abstractmethod
+    def batches(self, sql: str) -> Iterator[pa.RecordBatch]:
+        """The rows of a large result, some at a time."""
+
+    @abstractmethod
     def rest(self) -> None:
         """Give its memory back until it is asked again."""
 
+    @abstractmethod
     def keep_order(self) -> None:
         """Keep the order of the records from now on."""
 
+    @abstractmethod
     def write(self, sql: str, names: list[str], out: Path, separator: str | None) -> None:
         """Write the rows of a query under names of columns: csv with a separator, else Parquet."""
 
+    @abstractmethod
     def close(self) -> None:
         """Free its memory."""
 

@@ -36,9 +36,11 @@ from kanon_lab.roles import KeySpec
 class Hidden:
     """Values that are suppressed, by combinations of values.
 
-    `codes` are by column, for each of its different values (a missing one last), a number that those which are alike
-    share; `rows` the combinations of these, shape (rows, columns); `lost` by released column whether it loses its value
-    in each.
+    Attributes
+    ----------
+    codes : by column, a number for each of its distinct values (missing last); values that are treated alike share it
+    rows : combinations of these numbers, shape (rows, columns)
+    lost : by released column, whether its value is suppressed in each combination
     """
 
     codes: Mapping[str, np.ndarray]
@@ -75,9 +77,7 @@ class Records:
         """Bytes and hash of the file as it stands on the disk; of several parts nothing."""
         if len(self._source.parts) != 1:
             return {}
-        (path,) = self._source.parts
-        with files.reading_errors(path):
-            return {"bytes": path.stat().st_size, "sha256": files.sha256(path)}
+        return files.identity(self._source.parts[0])
 
     def write(
         self,
@@ -102,8 +102,7 @@ class Records:
         if self._source.dialect and len(names) == 1:
             raise OptionError(f"{out}: an empty row of a csv file with one column is none; take --engine memory")
         sql = self._put(names, dict(shown), hidden)
-        dialect = self._source.dialect
-        style = None if dialect is None else dialect.separator
+        style = None if self._source.dialect is None else self._source.dialect.separator
         if self._engine.writes_folders:
             self._write_folder(out, names, sql, style, overwrite)
             return
@@ -195,9 +194,9 @@ class Records:
 
     def _as_it_came(self, at: int) -> str:
         """A cell of a column that nothing was done to; without the texts that mean missing."""
-        cell, na = f"source.c{at}", self._reading.na
-        kind = self._source.types[at]
-        if not na or not (_is_text(kind) or (pa.types.is_dictionary(kind) and _is_text(kind.value_type))):
+        cell, na, kind = f"source.c{at}", self._reading.na, self._source.types[at]
+        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+        if not na or not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
             return cell
         texts = ", ".join("'" + text.replace("'", "''") + "'" for text in na)
         return f"CASE WHEN {cell} IN ({texts}) THEN NULL ELSE {cell} END"
@@ -211,10 +210,6 @@ class Records:
         if self._reading.decimals == {","} and pd.api.types.is_float_dtype(values):
             cells = [cell.replace(".", ",") for cell in cells]
         return pa.array([None if gone else cell for cell, gone in zip(cells, values.isna(), strict=True)], pa.string())
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
 
 
 @contextmanager

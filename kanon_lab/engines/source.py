@@ -265,7 +265,7 @@ def first_lines(part: Path) -> bytes:
 
 @contextmanager
 def spill_folder(where: str | Path | None) -> Iterator[Path]:
-    """A folder of this process for what does not fit into memory. It goes in the end, and what killed ones left too."""
+    """A folder of this process for what exceeds memory. It is removed at the end, as are those of killed ones."""
     root = spill_root(where)
     for left in root.glob("kanon-lab-*-*"):
         if process := re.fullmatch(r"kanon-lab-(\d+)-[0-9a-f]{16}", left.name):
@@ -285,7 +285,7 @@ def spill_folder(where: str | Path | None) -> Iterator[Path]:
 
 
 def spill_root(where: str | Path | None) -> Path:
-    """The folder that takes such folders; a `StorageError` where it is none, or an engine would misread its path."""
+    """The folder in which spill folders are made; a `StorageError` unless it exists and engines can read its path."""
     root = Path(tempfile.gettempdir() if where is None else where).absolute()
     if not root.is_dir():
         raise StorageError(f"{root if where is None else where}: is no folder; name one with free space (--spill)")

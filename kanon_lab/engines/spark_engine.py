@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kanon_lab.engines.queries import Engine
 from kanon_lab.engines.source import Source, need
 from kanon_lab.errors import DataError, MissingPackageError, SizeError, StorageError
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-class Spark:
+class Spark(Engine):
     """A session: the one there is (spark-submit), or one of this machine that takes so many bytes of memory."""
 
     writes_folders = True
@@ -56,7 +57,6 @@ class Spark:
         self._error = PySparkException
 
     def open(self, source: Source) -> None:
-        """Make the chosen columns the view ``source``, under the names c0, c1 ..."""
         from pyspark.sql.functions import col
 
         columns = [col("`" + name.replace("`", "``") + "`").alias(f"c{i}") for i, name in enumerate(source.written)]
@@ -68,17 +68,14 @@ class Spark:
             frame.select(*columns).createOrReplaceTempView("source")
 
     def put(self, name: str, table: pa.Table) -> None:
-        """Make a small table known."""
         with _errors(self._error):
             self._session.createDataFrame(table).createOrReplaceTempView(name)
 
     def query(self, sql: str) -> pa.Table:
-        """The rows of a small result."""
         with _errors(self._error):
             return self._session.sql(sql).toArrow()
 
     def batches(self, sql: str) -> Iterator[pa.RecordBatch]:
-        """The rows of a large result, some at a time."""
         yield from self.query(sql).to_batches()
 
     def rest(self) -> None:
