@@ -37,8 +37,8 @@ def entropy_l(counts: ValueCounts) -> np.ndarray:
 def recursive_l(counts: ValueCounts, *, c: float) -> np.ndarray:
     """Largest l for which a class is recursively (c, l)-diverse, c above 0: r_1 < c (r_l + ... + r_m).
 
-    r_1 >= r_2 >= ... >= r_m are the frequencies of the values of the class. From 0 (not even l = 1 holds, only possible
-    where c is at most 1) to m. Machanavajjhala et al. (2007) take 1-diversity for granted; here it is tested too.
+    r_1 >= r_2 >= ... >= r_m are the frequencies of the values of the class. From 0 (not even l = 1 holds, for c up to
+    1) to m. Machanavajjhala et al. (2007) take 1-diversity for granted; here it is tested too.
     """
     if not 0 < c < np.inf:
         raise OptionError(f"the c of recursive (c,l)-diversity must be a number above 0, not {c!r}")
@@ -96,7 +96,7 @@ class Hierarchy(Protocol):
     def table(self, values: pd.Index) -> pd.DataFrame: ...
 
 
-#: Distance between two values, and what it says.
+#: Distance between two values, and its meaning.
 DISTANCES = {
     "equal": "any two values are as far apart as any others",
     "ordered": "values are as far apart as their ranks",

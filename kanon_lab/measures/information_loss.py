@@ -196,12 +196,8 @@ def table_distances(
     """
     names, weight = names_of(variables, "variables", at_least_one=", such as [sex, age]"), Design(weight).weight
     refuse_empty(original, released)
-    several: Any = ways
-    try:
-        sizes_asked = list(several)
-    except TypeError:
-        sizes_asked = [several]
-    if min((check_k(way, "ways") for way in sizes_asked), default=len(names) + 1) > len(names):
+    ways = list(ways) if isinstance(ways, Iterable) else [ways]
+    if min((check_k(way, "ways") for way in ways), default=len(names) + 1) > len(names):
         raise OptionError(f"ways must name 1 to {len(names)}, the number of variables; there is no table of more")
     complete = with_absent(released, original, names)
     columns, labels = zip(*(both_coded(original, complete, name) for name in names), strict=True)
@@ -213,7 +209,7 @@ def table_distances(
         for of_file, weights in zip(of_files, weights_of_both(original, released, weight))
     )
     rows = []
-    for way in sizes_asked:
+    for way in ways:
         for crossed in combinations(range(len(names)), way):
             sizes = [radices[j] for j in crossed]
             cell_of, cells = grouped(*pack([codes[:, j] for j in crossed], sizes))
@@ -236,7 +232,7 @@ def refuse_empty(original: pd.DataFrame, released: pd.DataFrame) -> None:
 
 
 def both_coded(original: pd.DataFrame, released: pd.DataFrame, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """The categories of a variable in two files, one below the other (-1 where missing), and their texts, sorted."""
+    """Codes of a variable's categories in two files, one below the other (-1 where missing), and their sorted texts."""
     with about(ORIGINAL):
         before, values = distinct(one_column(original, name))
     with about(RELEASED):
@@ -275,8 +271,7 @@ class QuantityLoss:
     means, variances : mean over the variables of ``|m - m'| / |m|`` with their means, and with their variances
     covariances : the same over the pairs of variables with their covariances
     correlations : mean over the pairs of variables of ``|r - r'|`` with their correlations, 0-2
-    eigenvalues : sum of ``|e - e'| / e`` over those, in descending order, of the covariances of the standardised
-        variables
+    eigenvalues : sum of ``|e - e'| / e`` over the eigenvalues, in descending order, of the standardised variables
     pairs_lost : pairs of variables that had a correlation and have none in the release
     variables : one row a variable: ``variable``, ``compared``, ``lost``, ``zeros`` (compared cells with x = 0),
         ``il1s``, ``il1``; then with ``_before`` and ``_after`` each ``mean``, ``weighted_mean`` (missing without a
@@ -329,9 +324,8 @@ def quantity_loss(
 
     ``il1s`` is from Yancey, Winkler and Creecy, Disclosure risk assessment in perturbative microdata protection, LNCS
     2316 (2002); ``il1`` and the moments from Domingo-Ferrer and Torra, Disclosure control methods and information loss
-    for microdata, in Doyle et al. (eds), Confidentiality, Disclosure and Data Access (2001), where variances stand
-    among the covariances; ``eigenvalues`` are as ``dUtility(method = "eigen")`` of the R package sdcMicro, which prints
-    IL1 and IL1s as sums over cells, IL1 in per cent.
+    for microdata, in Doyle et al. (eds), Confidentiality, Disclosure and Data Access (2001); ``eigenvalues`` are as
+    ``dUtility(method = "eigen")`` of sdcMicro, which prints IL1 and IL1s as sums over cells, IL1 in per cent.
 
     Examples
     --------
@@ -354,17 +348,15 @@ def quantity_loss(
     rows, il1s, il1 = _cell_losses(both)
     rows = rows.assign(**_moments(both, sds, weights))
     pairs, eigenvalues = _pair_losses(both, sds)
-    mean = rows["mean_before"].to_numpy(), rows["mean_after"].to_numpy()
-    covariance = pairs["covariance_before"].to_numpy(), pairs["covariance_after"].to_numpy()
     return QuantityLoss(
         weight,
         compared=int(rows["compared"].sum()),
         lost=int(rows["lost"].sum()),
         il1s=il1s,
         il1=il1,
-        means=_variation(*mean),
+        means=_variation(rows["mean_before"].to_numpy(), rows["mean_after"].to_numpy()),
         variances=_variation(both.sd**2, sd_after**2),
-        covariances=_variation(*covariance),
+        covariances=_variation(pairs["covariance_before"].to_numpy(), pairs["covariance_after"].to_numpy()),
         correlations=float(pairs["correlation_difference"].mean()),
         eigenvalues=eigenvalues,
         pairs_lost=int((pairs["correlation_before"].notna() & pairs["correlation_after"].isna()).sum()),
@@ -425,15 +417,10 @@ def _pair_losses(both: Paired, sds: tuple[np.ndarray, np.ndarray]) -> tuple[pd.D
         spectra.append(np.full(len(standard), np.nan) if gap else np.linalg.eigvalsh(standard)[::-1])
     first, second = np.triu_indices(len(both.variables), 1)
     names = np.array(both.variables, dtype=object)
-    matrices = {
-        "correlation_before": correlations[0],
-        "correlation_after": correlations[1],
-        "correlation_difference": np.abs(correlations[0] - correlations[1]),
-        "covariance_before": covariances[0],
-        "covariance_after": covariances[1],
-    }
-    of_pairs = {name: matrix[first, second] for name, matrix in matrices.items()}
-    frame = pd.DataFrame({"first": names[first], "second": names[second], **of_pairs})
+    frame = pd.DataFrame({"first": names[first], "second": names[second]})
+    frame["correlation_before"], frame["correlation_after"] = (matrix[first, second] for matrix in correlations)
+    frame["correlation_difference"] = (frame["correlation_before"] - frame["correlation_after"]).abs()
+    frame["covariance_before"], frame["covariance_after"] = (matrix[first, second] for matrix in covariances)
     before, after = spectra
     # Without the smallest of them, which covariances of different records may even make negative, there is no sum.
     defined = len(before) and before.min() > _FLAT_EIGENVALUE

@@ -55,19 +55,16 @@ def linkage_attack(
     Parameters
     ----------
     register, released : one row a person, and one row a record
-    keys : variables of both tables. Values match when they are equal, so a register must be recoded as the released
-        table was: 34 does not match 30-39.
-    identity : the register's column of names or person numbers; its index if not given
+    keys : variables of both tables. Recode the register as the released table was: 34 does not match 30-39.
+    identity : the register's column of names or person numbers; its index by default
     sensitive : the released table's variable that the intruder wants to learn
-    truth : the identity of the person behind each released record, under the released table's index. Only who made the
-        table has it.
-    missing : ``wildcard``, ``category`` or ``error``: what a missing key in either table means; see
-        `kanon_lab.roles.MISSING_POLICIES`
+    truth : the identity of the person behind each released record, under its index, known to the table's makers only
+    missing : what a missing key in either table means (`kanon_lab.roles.MISSING_POLICIES`)
 
     Notes
     -----
     "Exactly one compatible record" is a match, not yet a re-identification: the person may not be in the released table
-    at all, and a record of somebody else may be the one that is compatible. The truth tells them apart.
+    at all, and the record may be somebody else's. The truth shows which.
 
     Examples
     --------
@@ -195,12 +192,9 @@ def _claims(persons: pd.DataFrame, only: np.ndarray, persons_of_record: np.ndarr
         claims["right"] = ("whose only compatible record is their own", persons["right"].to_numpy())
     if "learned_right" in persons:
         claims["learned_right"] = ("of whom the value learned is true", persons["learned_right"].to_numpy())
-    summary = pd.DataFrame.from_dict(
-        {claim: (meaning, rows.sum()) for claim, (meaning, rows) in claims.items()},
-        orient="index",
-        columns=["meaning", "persons"],
-    )
-    return summary.assign(share=summary["persons"] / len(persons)).rename_axis("claim")
+    sums = {claim: {"meaning": meaning, "persons": rows.sum()} for claim, (meaning, rows) in claims.items()}
+    summary = pd.DataFrame.from_dict(sums, orient="index").rename_axis("claim")
+    return summary.assign(share=summary["persons"] / len(persons))
 
 
 SCALES = ("sd", "mahalanobis", "none")
@@ -268,7 +262,7 @@ def record_linkage(
     chosen = np.arange(len(x))[slice(None) if targets is None else targets]
     y, own_x = y[chosen], x[chosen]
     distance, nearest, own = np.full(len(y), np.nan), np.zeros(len(y), dtype=np.int64), np.zeros(len(y), dtype=bool)
-    # A record with nothing but variables that are all alike is as near to one as to any other.
+    # Where all known variables are constant, every original record is equally near.
     has = ~np.isnan(both.released[chosen]).all(axis=1)
     pattern, some = distinct_rows(np.isnan(y).astype(np.int8))
     for number, row in enumerate(some):
@@ -285,9 +279,8 @@ def record_linkage(
                 apart = np.sqrt(((true - asked) ** 2).sum(axis=1))
             own[rows] = (apart <= distance[rows] * (1 + ROUNDING)) & (nearest[rows] > 0)
     linked = np.where(own, 1 / np.maximum(nearest, 1), 0.0)
-    records = pd.DataFrame(
-        {"distance": distance, "nearest": nearest, "own": own, "linked": linked}, index=both.index[chosen]
-    )
+    columns = {"distance": distance, "nearest": nearest, "own": own, "linked": linked}
+    records = pd.DataFrame(columns, index=both.index[chosen])
     return Linked(both.variables, scale, records, float(linked.mean()), float(own.mean()))
 
 
@@ -296,8 +289,8 @@ def _axes(points: np.ndarray) -> np.ndarray:
     if len(points) < 2 or not points.shape[1]:
         return np.eye(points.shape[1])
     values, vectors = np.linalg.eigh(np.atleast_2d(np.cov(points, rowvar=False)))
-    known = values > _FLAT_AXIS * values[-1]
-    return vectors[:, known] / np.sqrt(values[known])
+    varies = values > _FLAT_AXIS * values[-1]
+    return vectors[:, varies] / np.sqrt(values[varies])
 
 
 def _nearest(candidates: np.ndarray, records: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -35,7 +35,7 @@ _RARE, _MOST_CATEGORIES = 20, 100
 _LEAF, _LEAST_LEAF = 0.005, 20
 # Newton steps; without separation a handful is enough, with it each adds about 1 to the linear predictor.
 _NEWTON_STEPS = 100
-# A column of which the others leave less than this share of the variance unexplained says nothing new.
+# A column with less than this share of its variance unexplained by the others is left out.
 _UNEXPLAINED = 1e-9
 # Probability of the own file from which a record counts as told apart.
 _SURE = 0.999
@@ -153,24 +153,11 @@ def propensity(
     p, converged = fit(source)
     pmse = float(((p - c) ** 2).mean())
     null, expected, sd = _null(fit, source, parameters, repeats, seed)
-    return Propensity(
-        names,
-        quantities,
-        model,
-        records=len(source),
-        released_share=c,
-        parameters=parameters,
-        pmse=pmse,
-        expected=expected,
-        sd=sd,
-        ratio=pmse / expected if expected > 0 else np.nan,
-        standardised=(pmse - expected) / sd if sd > 0 else np.nan,
-        null=null,
-        told_apart=float((np.where(source == 1, p, 1 - p) > _SURE).mean()),
-        converged=converged,
-        repeats=repeats,
-        seed=seed,
-    )
+    ratio = pmse / expected if expected > 0 else np.nan
+    standardised = (pmse - expected) / sd if sd > 0 else np.nan
+    sure = float((np.where(source == 1, p, 1 - p) > _SURE).mean())
+    figures = pmse, expected, sd, ratio, standardised, null, sure, converged, repeats, seed
+    return Propensity(names, quantities, model, len(source), c, parameters, *figures)
 
 
 def _null(fit: Fit, source: np.ndarray, parameters: int | None, repeats: int, seed: int) -> tuple[str, float, float]:
@@ -208,11 +195,10 @@ def _quantities(
 
 def _both_numbers(original: pd.DataFrame, released: pd.DataFrame, name: str) -> np.ndarray:
     """A quantity in both files, one below the other; not a number where missing."""
-    parts = []
-    for frame, where in ((original, ORIGINAL), (released, RELEASED)):
-        with about(where):
-            parts.append(numbers_of(frame, (name,), may_lack_values=True)[1][:, 0])
-    return np.concatenate(parts)
+    with about(ORIGINAL):
+        before = numbers_of(original, (name,), may_lack_values=True)[1][:, 0]
+    with about(RELEASED):
+        return np.append(before, numbers_of(released, (name,), may_lack_values=True)[1][:, 0])
 
 
 def _design(quantities: Iterable[np.ndarray], categories: Iterable[np.ndarray]) -> sparse.csr_array:

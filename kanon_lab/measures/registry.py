@@ -1,7 +1,7 @@
-"""The table of measures: a row says what a measure is called and counts, its limit, and where and how it is shown.
+"""The table of measures: a row has a measure's title, function and limit, and where and how it is shown.
 
 The command, verdicts and their limits, the map of recipes, reports and the tables of the book read it. A new measure
-is a function and a row; a `Limit` in the row lets an office hold releases against it.
+is a function and a row; with a `Limit` in the row, an office can require it of its releases.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ class Measure:
     name: str  # In code, JSON and configurations
     kind: Kind  # A size is a number that is none of the others
     title: Texts | None  # None where the glossary (terms.csv) has a term of that name
-    #: Gives the measure (None: not defined) of what it is taken from; of a family, with the level; of values, that of
-    #: each class, of which the file has the least or the largest.
+    #: From what it is taken from to the measure (None: not defined). A family takes the level too; a measure of values
+    #: gives one number a class, of which the file has the least or the largest.
     of: Callable[..., Any]
     #: "classes" are a `kanon_lab.measures.file_measures.ClassRisks`, "values" a
     #: `kanon_lab.measures.class_values.ClassValues`, "states" (the file before and after) a
@@ -100,7 +100,7 @@ class Measure:
 
     @property
     def label(self) -> str:
-        """What its cost is, in English."""
+        """The title of its cost in English."""
         return self.cost_called()
 
     @property
@@ -119,8 +119,8 @@ class Measure:
 
     def at(self, level: object) -> Measure:
         """The member of a family at a level."""
-        title, kept = (texts and _at(texts, "#", str(level)) for texts in (self.title, self.kept))
-        return replace(self, name=self.name.replace("#", str(level)), title=title, kept=kept)
+        name, english, spanish = (text.replace("#", str(level)) for text in (self.name, *(self.title or ("", ""))))
+        return replace(self, name=name, title=(english, spanish))
 
     def cost(self, values: Any) -> Any:
         """The cost of a value, or of each in a column: less is always better."""
@@ -133,11 +133,6 @@ class Measure:
         if self.unit == "number":
             return number(value) if self.digits is None else f"{value:,.{self.digits}f}"
         return f"{value:,}"
-
-
-def _at(texts: Texts, mark: str, put: str) -> Texts:
-    """Both texts with something put in."""
-    return texts[0].replace(mark, put), texts[1].replace(mark, put)
 
 
 def below(classes: Any, k: int) -> int:
@@ -196,11 +191,9 @@ def _indicators(part: str, titles: Texts, kept: Texts | None = None, kind: Kind 
 # fmt: off
 _ROWS = [
     Measure("classes", "size", ("classes", "clases"), attrgetter("table.n_classes"), unit="k", shown="file state"),
-    Measure(
-        "k_achieved", "anonymity", ("k achieved", "k alcanzado"), attrgetter("table.k_achieved"),
+    Measure("k_achieved", "anonymity", ("k achieved", "k alcanzado"), attrgetter("table.k_achieved"),
         unit="k", shown="file state summary steps", rounding="k",
-        limit=Limit(
-            "at least",
+        limit=Limit("at least",
             "is met when every record is compatible with at least so many, itself included (a missing key matches any "
             "value); with `missing: category`, when every released class has so many", "3",
             ("{records} of {all} records are alike with fewer than {k} records, themselves included. What makes "
@@ -209,20 +202,13 @@ _ROWS = [
              "{records} de {all} registros coinciden con menos de {k} registros, contándose a sí mismos. Lo que más "
              "veces hace raro a un registro es {key}: recodifíquela en categorías más amplias, o termine la receta con "
              "un paso suppress con k_required: {k}."),
-            name="k", usual=True,
-        ),
-    ),
-    Measure(
-        "sample_uniques", "anonymity", ("sample uniques (f_k = 1)", "registros únicos (f_k = 1)"),
-        attrgetter("table.sample_uniques"), unit="records", shown="file",
-    ),
-    Measure(
-        "violations_#", "anonymity", ("records with f_k below #", "registros con f_k menor que #"), below,
-        unit="records", shown="file", levels="k",
-    ),
+            name="k", usual=True)),
+    Measure("sample_uniques", "anonymity", ("sample uniques (f_k = 1)", "registros únicos (f_k = 1)"),
+        attrgetter("table.sample_uniques"), unit="records", shown="file"),
+    Measure("violations_#", "anonymity", ("records with f_k below #", "registros con f_k menor que #"), below,
+        unit="records", shown="file", levels="k"),
     *_by_meaning("violations_#", _BELOW, below, unit="records", rounding="count", levels="k"),
-    Measure(
-        "global_risk", "risk", None, attrgetter("risk.global_risk"),
+    Measure("global_risk", "risk", None, attrgetter("risk.global_risk"),
         unit="share", shown="file state summary steps", rounding="risk",
         limit=Limit(
             "at most", "is met when the mean of the individual risks is at most this, from `0` to `1`", "0.02",
@@ -232,22 +218,14 @@ _ROWS = [
              "El riesgo medio de un registro es {value} y se exigía {limit}: quien buscara a todas las personas "
              "reidentificaría a unas {persons}. Lo baja más directamente usar categorías más amplias en {key}; también "
              "una muestra menor o retirar una variable clave."),
-            usual=True,
-        ),
-    ),
-    Measure(
-        "expected_reidentifications", "risk", _BY_CHANCE, attrgetter("risk.expected_reidentifications"),
-        digits=2, shown="file state summary steps", rounding="risk",
-    ),
-    Measure(
-        "sum_population_frequency", "risk", ("sum of F_k over records", "suma de F_k sobre los registros"),
-        attrgetter("risk.sum_population_frequency"), digits=1, shown="file",
-    ),
-    Measure(
-        "household_risk", "risk", None, attrgetter("risk.household_risk"),
+            usual=True)),
+    Measure("expected_reidentifications", "risk", _BY_CHANCE, attrgetter("risk.expected_reidentifications"),
+        digits=2, shown="file state summary steps", rounding="risk"),
+    Measure("sum_population_frequency", "risk", ("sum of F_k over records", "suma de F_k sobre los registros"),
+        attrgetter("risk.sum_population_frequency"), digits=1, shown="file"),
+    Measure("household_risk", "risk", None, attrgetter("risk.household_risk"),
         unit="share", shown="file state summary steps", rounding="risk", needs="household",
-        limit=Limit(
-            "at most",
+        limit=Limit("at most",
             "is met when the mean of the risks of the records' households is at most this; needs `household`", "0.05",
             ("The mean risk that some member of the household is re-identified is {value}, and {limit} was wanted. "
              "Recode or suppress more of what the members of a household share, or lower the risk of the persons. "
@@ -257,33 +235,22 @@ _ROWS = [
              "Recodifique o suprima más de lo que comparten los miembros de un hogar, o baje el riesgo de las "
              "personas. Retirar la columna {household} no cambia este número: se calcula con los hogares del "
              "original."),
-            usual=True,
-        ),
-    ),
-    Measure(
-        "expected_household_reidentifications", "risk",
+            usual=True)),
+    Measure("expected_household_reidentifications", "risk",
         ("households re-identified, expected", "hogares reidentificados, esperados"),
         attrgetter("risk.expected_household_reidentifications"),
-        digits=2, shown="file state summary", rounding="risk", needs="household",
-    ),
-    Measure(
-        "expected_persons_in_reidentified_households", "risk",
+        digits=2, shown="file state summary", rounding="risk", needs="household"),
+    Measure("expected_persons_in_reidentified_households", "risk",
         ("persons in such households", "personas de esos hogares"),
-        attrgetter("risk.expected_persons_in_reidentified_households"), digits=2, needs="household",
-    ),
-    Measure(
-        "individual_risk", "risk", ("largest individual risk", "mayor riesgo individual"),
+        attrgetter("risk.expected_persons_in_reidentified_households"), digits=2, needs="household"),
+    Measure("individual_risk", "risk", ("largest individual risk", "mayor riesgo individual"),
         lambda file: float(file.risk.of_class.max()), unit="share", shown="",
-        limit=Limit(
-            "at most", "is met when no record's individual risk is above this", "0.2",
+        limit=Limit("at most", "is met when no record's individual risk is above this", "0.2",
             ("The record that is easiest to find has a risk of {value}, and {limit} was wanted. A step suppress_risk "
              "with that threshold lowers it; so do broader categories of {key}.",
              "El registro más fácil de encontrar tiene un riesgo de {value} y se exigía {limit}. Lo baja un paso "
-             "suppress_risk con ese umbral; también categorías más amplias en {key}."),
-        ),
-    ),
-    Measure(
-        "above_#", "risk", _ABOVE, above,
+             "suppress_risk con ese umbral; también categorías más amplias en {key}."))),
+    Measure("above_#", "risk", _ABOVE, above,
         unit="records", shown="file state summary", rounding="count", levels="risks",
         limit=Limit(
             "at most", "is met when at most so many records have a risk above a level; a whole number will do where "
@@ -292,9 +259,8 @@ _ROWS = [
              "that threshold lowers it; so do broader categories of {key}.",
              "Registros con un riesgo superior a {level}: {value}, y se exigían {limit} como máximo. Lo baja un paso "
              "suppress_risk con ese umbral; también categorías más amplias en {key}."),
-            name="above_risk", by="level", title=_at(_ABOVE, "#", "{level}"),
-        ),
-    ),
+            name="above_risk", by="level",
+            title=("records with a risk above {level}", "registros con un riesgo superior a {level}"))),
     *_by_meaning("expected_reidentifications", _BY_CHANCE, attrgetter("risk.expected_reidentifications"),
                  rounding="risk"),
     *_by_meaning("above_#", _ABOVE, above, unit="records", rounding="count", levels="risks"),
@@ -302,21 +268,17 @@ _ROWS = [
     _with_size("k_achieved", "size", ("k, with household size", "k, con el tamaño del hogar"), "k"),
     _with_size("sample_uniques", "risk",
                ("unique records, with household size", "registros únicos, con el tamaño del hogar"), "records"),
-    Measure(
-        "key_linkage", "risk", ("records linked by their keys", "registros vinculados por sus claves"),
+    Measure("key_linkage", "risk", ("records linked by their keys", "registros vinculados por sus claves"),
         attrgetter("key_linkage"), **_STATE, unit="share", rounding="whole",
         limit=Limit(
             "at most", "is met when an outsider who links records by true keys finds at most this share of them", "0.1",
             ("Somebody who knows the true keys of all finds {value} of the records, and {limit} was wanted. Recode "
              "{key} more broadly, or perturb more.",
              "Quien conozca las claves verdaderas de todos encuentra el {value} de los registros y se exigía {limit}. "
-             "Recodifique {key} en categorías más amplias o perturbe más."),
-        ),
-    ),
+             "Recodifique {key} en categorías más amplias o perturbe más."))),
     Measure(
         "numeric_linkage", "risk", ("records linked by their quantities", "registros vinculados por sus cantidades"),
-        attrgetter("numeric_linkage"), **_STATE, unit="share", rounding="whole", needs="numeric_variables",
-    ),
+        attrgetter("numeric_linkage"), **_STATE, unit="share", rounding="whole", needs="numeric_variables"),
     # Of a sensitive variable: the worst class.
     Measure(
         "distinct", "diversity", ("different values", "valores distintos"), lambda values: distinct_l(values.counts),
@@ -329,30 +291,20 @@ _ROWS = [
              "El menor número de valores distintos de {variable} en una clase es {value} y se exigía {limit}: quien "
              "encuentre la clase conoce el valor. " + _GROW[1]),
             by="variable",
-            title=("different values of {variable} in each class", "valores distintos de {variable} en cada clase"),
-        ),
-    ),
-    Measure(
-        "entropy", "diversity", ("entropy l", "l de entropía"), lambda values: entropy_l(values.counts),
+            title=("different values of {variable} in each class", "valores distintos de {variable} en cada clase"))),
+    Measure("entropy", "diversity", ("entropy l", "l de entropía"), lambda values: entropy_l(values.counts),
         **_DIVERSITY, rounding="tenth", least=True,
-        limit=Limit(
-            "at least", "is the same with the entropy's *l* ({doc}`not-enough`)", "{diagnosis: 1.5}",
+        limit=Limit("at least", "is the same with the entropy's *l* ({doc}`not-enough`)", "{diagnosis: 1.5}",
             ("In some class the values of {variable} are as even as {value} equal ones, and {limit} was wanted. "
              + _GROW[0],
              "En alguna clase los valores de {variable} equivalen a {value} valores igual de frecuentes y se exigían "
              "{limit}. " + _GROW[1]),
-            by="variable", title=("entropy l-diversity of {variable}", "l-diversidad por entropía de {variable}"),
-        ),
-    ),
-    Measure(
-        "recursive", "diversity", ("recursive l", "l recursiva"),
+            by="variable", title=("entropy l-diversity of {variable}", "l-diversidad por entropía de {variable}"))),
+    Measure("recursive", "diversity", ("recursive l", "l recursiva"),
         lambda values: recursive_l(values.counts, c=values.recursive_c), **_DIVERSITY,
-        unit="values", rounding="exact", least=True,
-    ),
-    Measure(
-        "alpha", "diversity", ("share of one value", "proporción de un valor"),
-        lambda values: largest_share(values.counts), **_DIVERSITY, rounding="tenth",
-    ),
+        unit="values", rounding="exact", least=True),
+    Measure("alpha", "diversity", ("share of one value", "proporción de un valor"),
+        lambda values: largest_share(values.counts), **_DIVERSITY, rounding="tenth"),
     Measure(
         "t_closeness", "diversity", ("t-closeness", "t-proximidad"), lambda values: values.distance(values.counts),
         **_DIVERSITY, rounding="tenth",
@@ -362,24 +314,15 @@ _ROWS = [
              + _GROW[0],
              "En alguna clase la distribución de {variable} dista {value} de la del archivo y se exigía {limit}. "
              + _GROW[1]),
-            by="variable", title=("t-closeness of {variable}", "t-proximidad de {variable}"),
-        ),
-    ),
-    Measure(
-        "delta_disclosure", "diversity", ("delta-disclosure", "delta-revelación"),
-        lambda values: delta_disclosure(values.counts), "values", shown="file",
-    ),
-    Measure(
-        "beta_likeness", "diversity", ("beta-likeness", "beta-semejanza"),
-        lambda values: beta_likeness(values.counts), "values", shown="file",
-    ),
-    Measure(
-        "enhanced_beta_likeness", "diversity", ("enhanced beta-likeness", "beta-semejanza reforzada"),
-        lambda values: enhanced_beta_likeness(values.counts), "values", shown="file",
-    ),
+            by="variable", title=("t-closeness of {variable}", "t-proximidad de {variable}"))),
+    Measure("delta_disclosure", "diversity", ("delta-disclosure", "delta-revelación"),
+        lambda values: delta_disclosure(values.counts), "values", shown="file"),
+    Measure("beta_likeness", "diversity", ("beta-likeness", "beta-semejanza"),
+        lambda values: beta_likeness(values.counts), "values", shown="file"),
+    Measure("enhanced_beta_likeness", "diversity", ("enhanced beta-likeness", "beta-semejanza reforzada"),
+        lambda values: enhanced_beta_likeness(values.counts), "values", shown="file"),
     # Counted by a verdict only.
-    Measure(
-        "household_uniques", "risk", ("records unique with the size and composition of their household",
+    Measure("household_uniques", "risk", ("records unique with the size and composition of their household",
                                       "registros únicos con el tamaño y la composición de su hogar"),
         lambda release: release.composition or 0, "release", unit="records", shown="", needs="household",
         limit=Limit(
@@ -390,11 +333,8 @@ _ROWS = [
              "broadly.",
              "Registros únicos para quien conozca las claves de todas las personas de su hogar: {value}, y se exigían "
              "{limit} como máximo. Retire la columna {household} y desordene los registros, o recodifique {key} en "
-             "categorías más amplias."),
-        ),
-    ),
-    Measure(
-        "exposed_by_columns", "risk",
+             "categorías más amplias."))),
+    Measure("exposed_by_columns", "risk",
         ("records that other columns bring below k (household size not counted)",
          "registros que otras columnas dejan por debajo de k (sin contar el tamaño del hogar)"),
         lambda release: release.exposure.records, "release", unit="records", counted=False, shown="",
@@ -405,78 +345,49 @@ _ROWS = [
              "{limit} were wanted. Recode these columns as the keys are, remove them, or name them as keys.",
              "Registros que quedan por debajo de k = {k} por columnas que no son claves ({columns}): {value}, y se "
              "exigían {limit} como máximo. Recodifique esas columnas como las claves, retírelas o declárelas claves."),
-        ),
-    ),
+        )),
     # What a release has lost.
     Measure(
         "equal_cells", "loss", ("key cells as they came", "celdas clave como llegaron"), attrgetter("equal_cells"),
         **_STATE, unit="share", rounding="whole",
-        kept=("key cells changed or missing", "celdas clave cambiadas o faltantes"),
-    ),
-    Measure(
-        "known_cells", "loss", ("key cells not missing", "celdas clave no ausentes"), attrgetter("known_cells"),
+        kept=("key cells changed or missing", "celdas clave cambiadas o faltantes")),
+    Measure("known_cells", "loss", ("key cells not missing", "celdas clave no ausentes"), attrgetter("known_cells"),
         "states", unit="share", shown="state summary steps", rounding="whole",
-        kept=("key cells without a value", "celdas clave sin valor"),
-    ),
-    Measure(
-        "distinct_#", "size", ("different values of #", "valores distintos de #"),
-        lambda states, key: states.distinct_values[key], "states", unit="values", shown="state", levels="keys",
-    ),
-    Measure(
-        "granularity", "loss", ("granularity lost", "granularidad perdida"), attrgetter("granularity"),
-        **_STATE, unit="share", rounding="whole",
-    ),
-    Measure(
-        "non_uniform_entropy", "loss",
+        kept=("key cells without a value", "celdas clave sin valor")),
+    Measure("distinct_#", "size", ("different values of #", "valores distintos de #"),
+        lambda states, key: states.distinct_values[key], "states", unit="values", shown="state", levels="keys"),
+    Measure("granularity", "loss", ("granularity lost", "granularidad perdida"), attrgetter("granularity"),
+        **_STATE, unit="share", rounding="whole"),
+    Measure("non_uniform_entropy", "loss",
         ("information lost (non-uniform entropy)", "información perdida (entropía no uniforme)"),
         attrgetter("non_uniform_entropy"), "states",
-        unit="share", counted=False, shown="state steps utility", rounding="whole",
-    ),
+        unit="share", counted=False, shown="state steps utility", rounding="whole"),
     Measure("discernibility", "loss", None, lambda file: discernibility(file.table), unit="values", shown="state"),
-    Measure(
-        "average_class_size", "loss", ("average class size", "tamaño medio de clase"),
-        lambda file: average_class_size(file.table), digits=2, shown="state utility", rounding="risk",
-    ),
-    Measure(
-        "table_distance", "loss", ("distance of tables (Hellinger)", "distancia de las tablas (Hellinger)"),
+    Measure("average_class_size", "loss", ("average class size", "tamaño medio de clase"),
+        lambda file: average_class_size(file.table), digits=2, shown="state utility", rounding="risk"),
+    Measure("table_distance", "loss", ("distance of tables (Hellinger)", "distancia de las tablas (Hellinger)"),
         attrgetter("table_distance"), "states",
-        unit="share", counted=False, shown="state steps utility", rounding="whole",
-    ),
-    Measure(
-        "il1s", "loss", ("change of quantities (IL1s)", "cambio de las cantidades (IL1s)"),
-        _part_of("quantity_loss", "il1s"), **_STATE, digits=4, rounding="risk", needs="numeric_variables",
-    ),
-    Measure(
-        "eigenvalues", "loss", ("difference of eigenvalues", "diferencia de los valores propios"),
+        unit="share", counted=False, shown="state steps utility", rounding="whole"),
+    Measure("il1s", "loss", ("change of quantities (IL1s)", "cambio de las cantidades (IL1s)"),
+        _part_of("quantity_loss", "il1s"), **_STATE, digits=4, rounding="risk", needs="numeric_variables"),
+    Measure("eigenvalues", "loss", ("difference of eigenvalues", "diferencia de los valores propios"),
         _part_of("quantity_loss", "eigenvalues"), "states",
-        digits=4, counted=False, shown="state", needs="numeric_variables, two",
-    ),
-    Measure(
-        "correlations", "loss", ("difference of correlations", "diferencia de las correlaciones"),
+        digits=4, counted=False, shown="state", needs="numeric_variables, two"),
+    Measure("correlations", "loss", ("difference of correlations", "diferencia de las correlaciones"),
         _part_of("quantity_loss", "correlations"), **_STATE, digits=4, rounding="tenth", needs="numeric_variables, two",
     ),
-    Measure(
-        "numeric_lost", "loss", ("quantities lost", "cantidades perdidas"), attrgetter("numeric_lost"),
-        **_STATE, rounding="exact", needs="numeric_variables",
-    ),
+    Measure("numeric_lost", "loss", ("quantities lost", "cantidades perdidas"), attrgetter("numeric_lost"),
+        **_STATE, rounding="exact", needs="numeric_variables"),
     _indicators("compared", ("indicators compared", "indicadores comparados"), kind="size"),
     _indicators("lost", ("indicators lost", "indicadores perdidos")),
-    _indicators(
-        "overlap_all", ("overlap of intervals", "solapamiento de los intervalos"),
-        ("overlap of intervals lost", "solapamiento perdido de los intervalos"),
-    ),
-    _indicators(
-        "overlap_mean", ("overlap, where compared", "solapamiento, entre los comparados"),
-        ("overlap lost, where compared", "solapamiento perdido, entre los comparados"),
-    ),
-    _indicators(
-        "overlap_least", ("overlap, the worst compared", "solapamiento, el peor de los comparados"),
-        ("overlap lost, the worst compared", "solapamiento perdido, el peor de los comparados"),
-    ),
-    _indicators(
-        "covered", ("indicators inside their first interval", "indicadores dentro de su primer intervalo"),
-        ("indicators outside their first interval", "indicadores fuera de su primer intervalo"),
-    ),
+    _indicators("overlap_all", ("overlap of intervals", "solapamiento de los intervalos"),
+        ("overlap of intervals lost", "solapamiento perdido de los intervalos")),
+    _indicators("overlap_mean", ("overlap, where compared", "solapamiento, entre los comparados"),
+        ("overlap lost, where compared", "solapamiento perdido, entre los comparados")),
+    _indicators("overlap_least", ("overlap, the worst compared", "solapamiento, el peor de los comparados"),
+        ("overlap lost, the worst compared", "solapamiento perdido, el peor de los comparados")),
+    _indicators("covered", ("indicators inside their first interval", "indicadores dentro de su primer intervalo"),
+        ("indicators outside their first interval", "indicadores fuera de su primer intervalo")),
 ]
 # fmt: on
 

@@ -119,7 +119,7 @@ def _recursion(f: np.ndarray, p: np.ndarray, q: np.ndarray) -> np.ndarray:
 
 
 def fraction_by_weights(table: ClassTable) -> float | None:
-    """Records over the sum of their weights, in (0, 1], a `DataError` if above; None where the spec names no weight."""
+    """Records over the sum of their weights, in (0, 1]; None where the spec names no weight."""
     weights = table.weight_of_record
     if weights is None:
         return None
@@ -169,11 +169,11 @@ def records_above(
 
     Parameters
     ----------
-    risk : risk of each record, 0-1, shape (n,)
+    risk : risk of each record, or with `records` of each class, 0-1, shape (n,)
     threshold : an absolute threshold, 0-1
-    quantile : a relative one in its place, 0-1: the quantile of the risks with this share of the records below it,
-        interpolated linearly between neighbours in order (0.75 is the upper quartile)
-    records : with a threshold, how many records have each risk, shape (n,), where it is that of classes
+    quantile : a relative threshold instead, 0-1: this quantile of the risks, interpolated linearly (0.75 is the upper
+        quartile)
+    records : with a threshold, the number of records of each class, shape (n,)
 
     Notes
     -----
@@ -200,25 +200,23 @@ def records_above(
     else:
         kind, limit = "absolute", as_share(threshold, "threshold")
     which = risk > limit * (1 + ROUNDING)
-    count, n = int(which.sum()), len(risk)
-    if records is not None:
-        count, n = int(records[which].sum()), int(records.sum())
-    return RecordsAbove(kind, limit, count, count / n, which)
+    records = np.ones(len(risk), dtype=np.int64) if records is None else records
+    count = int(records[which].sum())
+    return RecordsAbove(kind, limit, count, count / int(records.sum()), which)
 
 
 @dataclass(frozen=True)
 class FileRisk:
-    """Risk of re-identification in a file; what is of households is None without them.
+    """Risk of re-identification in a file; without households the three risks of households are None.
 
     Attributes
     ----------
-    estimator : behind every individual risk (`kanon_lab.measures.ESTIMATORS`)
+    estimator : of every individual risk (`kanon_lab.measures.ESTIMATORS`)
     of_class : individual risk of the records of each class, in (0, 1], shape (n_classes,)
     global_risk, expected_reidentifications : its mean (0-1) and its sum over records
     household_risk : mean over records of the risk of their household, 0-1
-    expected_household_reidentifications : households with some member who is re-identified: sum over households, each
-        once, of their risk
-    expected_persons_in_reidentified_households : the persons in those: sum over records of the risk of their household
+    expected_household_reidentifications : sum of the risk over households
+    expected_persons_in_reidentified_households : sum over records of the risk of their household
     sum_population_frequency : sum over records of F_k
     """
 
@@ -241,9 +239,8 @@ class FileRisk:
 def file_risk(table: ClassTable, *, estimator: str = "benedetti-franconi") -> FileRisk:
     """Individual, global and household risk of a file.
 
-    The measures are made for a sample with weights. Without a weight in the spec every record weighs 1, so that the
-    risks are 1/f_k: those of a whole population. Where F_k was counted in a known population, take the estimator
-    ``inverse``.
+    Without a weight in the spec every record weighs 1, and the risks are 1/f_k: those of a whole population. Where F_k
+    was counted in a known population, take the estimator ``inverse``.
 
     Examples
     --------
@@ -282,16 +279,16 @@ def household_risk(risk: np.ndarray, household: np.ndarray) -> np.ndarray:
 def household_risks(risk: np.ndarray, household: np.ndarray) -> pd.DataFrame:
     """Risk of each household, with the bounds that hold however its members depend on each other.
 
-    Of each record the individual risk is given (0-1) and the household (number or text, none missing), shape (n,).
+    The arrays, shape (n,), are each record's individual risk (0-1) and household (number or text, none missing).
 
     Returns
     -------
     DataFrame
-        One row a household, under its identifier (numbers, then texts): ``members`` (records); ``risk``, that some
-        member is re-identified if that happens to each independently, 1 - prod(1 - r) (INE Chile 2023, section 7.8,
-        which does not say that this assumes independence); ``lower``, the largest r, and ``upper``, the sum of the r
-        and 1 at most: the risk lies between them whatever the dependence (Fréchet). All are 0-1. ``lower`` is reached
-        where whoever finds one member finds those with a larger risk too, ``upper`` where at most one is found.
+        One row a household, under its identifier (numbers, then texts): ``members`` (records); ``risk``, 1 - prod(1 -
+        r): that some member is re-identified, if members are independent (INE Chile 2023, section 7.8, does not say
+        so); ``lower``, the largest r, and ``upper``, the sum of the r and 1 at most: the bounds whatever the dependence
+        (Fréchet). ``lower`` is reached where whoever finds one member finds those with a larger risk too, ``upper``
+        where at most one is found.
 
     Examples
     --------
@@ -315,10 +312,10 @@ def risks_of_homes(home: np.ndarray, risk: np.ndarray, members: np.ndarray) -> d
 
 
 def household_size(household: pd.Series) -> pd.Series:
-    """Number of records in each record's household, under the same index: a size variable, counted from the file.
+    """Number of records in each record's household, under the same index.
 
-    Whoever has the identifier of the household can do the same, so removing a size variable hides nothing (INE Chile
-    2023, section 7.8); it may differ from that variable where members were not interviewed.
+    Anyone who has the household ID can count it, so removing a size variable hides nothing (INE Chile 2023, section
+    7.8). It may differ from that variable where members were not interviewed.
 
     Examples
     --------
@@ -331,13 +328,9 @@ def household_size(household: pd.Series) -> pd.Series:
 
 
 def with_household_size(table: ClassTable) -> dict[str, int]:
-    """Classes of a file whose households are counted, and their size taken for a further key variable.
+    """``classes``, ``k_achieved`` and ``sample_uniques`` with the size of each household as a further key.
 
-    Returns
-    -------
-    dict of str to int
-        ``classes``, ``k_achieved`` and ``sample_uniques``, as of a class table with that key. As many classes as
-        before: the keys gave the size away already.
+    If there are as many classes as without it, the keys revealed the size already.
 
     Examples
     --------
@@ -356,13 +349,9 @@ def with_household_size(table: ClassTable) -> dict[str, int]:
 
 
 def with_household_composition(table: ClassTable) -> dict[str, int]:
-    """Classes of a file to somebody who knows the keys of everybody in a household.
+    """``classes``, ``k_achieved`` and ``sample_uniques`` for an intruder who knows the keys of all household members.
 
-    Returns
-    -------
-    dict of str to int
-        ``classes``, ``k_achieved`` and ``sample_uniques``, where the classes of all members (and so their number) are
-        one more key variable. A missing key is a value of its own, whatever the policy.
+    The classes of all members (and so their number) are a further key. A missing key is a value, whatever the policy.
 
     Examples
     --------

@@ -35,7 +35,7 @@ class Bands:
     """Bands of a numeric variable that make a sensitive variable with few values of it.
 
     The edges are two or more, rising; None as the first or last leaves that side open. `closed`, left or right, is the
-    edge that belongs to a band: bands of 0, 10, 20 are [0, 10) and [10, 20), or (0, 10] and (10, 20].
+    edge that belongs to a band: 0, 10, 20 are [0, 10) and [10, 20), or (0, 10] and (10, 20].
 
     Examples
     --------
@@ -76,12 +76,10 @@ class Diversity:
 
     Attributes
     ----------
-    distance, missing : between values, behind ``t_closeness``; and what a missing value means
-        (`kanon_lab.roles.MISSING_POLICIES`)
-    values : the distinct values, in the order that the ordered distance gives them
-    classes : one row a class, numbered as in the class table: ``records`` (those of the class itself), ``known``
-        (records behind the measures: under ``wildcard`` all compatible ones with a known value), then the `MEASURES`,
-        missing where nothing is known
+    distance, missing : between values, for ``t_closeness``; and the policy for missing values
+    values : the distinct values, in the order of the ordered distance
+    classes : one row a class, in the order of the class table: ``records`` (of the class itself), ``known`` (records
+        with a known value, under ``wildcard`` all compatible ones), then the `MEASURES`, missing where nothing is known
     file : for each of the `MEASURES` its worst value over the classes; None where no class has one
     """
 
@@ -94,11 +92,10 @@ class Diversity:
     file: dict[str, float | None]
 
     def failing(self, **required: float) -> pd.DataFrame:
-        """The classes that miss a requirement: rows of `classes`, none if the file meets what is required.
+        """The classes that miss a requirement: rows of `classes`.
 
-        What is required has the names of `MEASURES`: the least l of ``distinct``, ``entropy``, ``recursive``; the most
-        of the others (``delta_disclosure`` must stay below its own, as it is defined). A class without a known value
-        misses nothing.
+        Requirements have the names of `MEASURES`: a minimum of ``distinct``, ``entropy``, ``recursive``, a maximum of
+        the others (``delta_disclosure`` must stay below its own). A class without a known value misses nothing.
 
         Examples
         --------
@@ -127,11 +124,7 @@ class Diversity:
 
 @dataclass(frozen=True)
 class PSensitivity:
-    """p-sensitive k-anonymity that a file achieves.
-
-    `p_achieved` is the smallest number of distinct values of any sensitive variable in any class, `by_variable` the
-    same for each variable.
-    """
+    """p-sensitive k-anonymity of a file: p is the smallest number of distinct values in any class, of any variable."""
 
     k_achieved: int
     p_achieved: int
@@ -140,7 +133,7 @@ class PSensitivity:
 
 @dataclass(frozen=True)
 class AlphaK:
-    """(alpha, k)-anonymity that a file achieves; alpha is the largest share in any class of any value, or of one."""
+    """(alpha, k)-anonymity of a file; alpha is the largest share in any class of any value, or of a chosen value."""
 
     k_achieved: int
     alpha: float
@@ -221,8 +214,7 @@ def diversity(
 def p_sensitivity(table: ClassTable, variables: Iterable[str] | str | None = None) -> PSensitivity:
     """The p and the k for which a file is p-sensitive k-anonymous (Truta and Vinay 2006).
 
-    The sensitive variables are those of the spec, unless others are named. A class in which no value is known does not
-    count.
+    The variables are by default the sensitive ones of the spec. A class in which no value is known does not count.
 
     Examples
     --------
@@ -241,8 +233,8 @@ def p_sensitivity(table: ClassTable, variables: Iterable[str] | str | None = Non
 def alpha_k(table: ClassTable, variable: str | pd.Series, *, value: object = None) -> AlphaK:
     """The alpha and the k for which a file is (alpha, k)-anonymous (Wong et al. 2006).
 
-    The variable is as in `diversity`; `value` is the one sensitive value that matters, all of them if not given.
-    A class in which no value is known does not count.
+    The variable is as in `diversity`; `value` is the only sensitive value that matters, by default all do. A class in
+    which no value is known does not count.
 
     Examples
     --------

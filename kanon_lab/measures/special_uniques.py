@@ -38,7 +38,14 @@ def minimal_uniques(
     from tqdm import tqdm
 
     keys = codes.shape[1]
-    _refuse_too_many(keys, max_size, len(codes))
+    kept = [sum(comb(keys, fewer) for fewer in range(size)) for size in range(max_size + 2)]  # smaller subsets, by size
+    fit = [kept[n + 1] <= _MOST_SUBSETS and kept[n] * (len(codes) // 8 + 1) <= _MOST_BYTES for n in range(max_size + 1)]
+    if not fit[max_size]:
+        largest = max(size for size in range(1, max_size) if fit[size])
+        raise OptionError(
+            f"{keys} key variables have too many subsets of up to {max_size} of them: give a max_size of at most "
+            f"{largest}, or fewer key variables"
+        )
     group, some = distinct_rows((codes < 0).astype(np.int8))
     missing = [sum(1 << int(key) for key in np.flatnonzero(codes[row] < 0)) for row in some]
     incomplete = [(mask, np.flatnonzero(group == i)) for i, mask in enumerate(missing) if mask]
@@ -138,22 +145,9 @@ def _keys(subset: int) -> tuple[int, ...]:
     return tuple(key for key in range(subset.bit_length()) if subset >> key & 1)
 
 
-def _refuse_too_many(keys: int, max_size: int, rows: int) -> None:
-    def fits(size: int) -> bool:
-        kept = sum(comb(keys, fewer) for fewer in range(size))
-        return kept + comb(keys, size) <= _MOST_SUBSETS and kept * (rows // 8 + 1) <= _MOST_BYTES
-
-    if not fits(max_size):
-        largest = max(size for size in range(1, max_size) if fits(size))
-        raise OptionError(
-            f"{keys} key variables have too many subsets of up to {max_size} of them: give a max_size of at most "
-            f"{largest}, or fewer key variables"
-        )
-
-
-# The exponent of a score in its DIS-SUDA form is 1 for 8 keys and falls by this with each more. It has to stay above 0.
+# The exponent of a score in its DIS-SUDA form is 1 for 8 keys and falls by this with each more, but stays above 0.
 _PER_KEY = 1 / 20
-# Where nothing tells the sampling fraction.
+# The sampling fraction without weights.
 _GUESS = 0.1
 
 
@@ -228,29 +222,21 @@ def suda(table: ClassTable, *, max_size: int | None = None, sampling_fraction: f
     3  (sex, job)     2        1
     """
     max_size = _checked_size(table, max_size)
-    if sampling_fraction is None:
-        fraction = fraction_by_weights(table) or _GUESS
-    else:
-        fraction = check_positive(sampling_fraction, "sampling_fraction", 1)
+    by_weights = sampling_fraction is None
+    fraction = fraction_by_weights(table) if by_weights else check_positive(sampling_fraction, "sampling_fraction", 1)
+    fraction = fraction or _GUESS
+    names, of_record = list(table.spec.key_variables), table.class_of_record
     sets, by_key, of_class = _scored(table, max_size)
-    names, of_record, score = list(table.spec.key_variables), table.class_of_record, of_class["score"].to_numpy()
+    score = of_class["score"].to_numpy()
     dis, of_class["dis_score"] = _intrusion(table, score, fraction)
+    records = of_class[["score", "dis_score", "msus", "smallest"]].take(of_record).set_axis(table.index)
     shares = by_key / np.where(score > 0, score, 1)
-    return Suda(
-        max_size,
-        sets,
-        of_class[["score", "dis_score", "msus", "smallest"]].take(of_record).set_axis(table.index),
-        pd.DataFrame(shares.T[of_record], index=table.index, columns=names),
-        _by_variable(sets, names, max_size),
-        fraction,
-        dis,
-    )
+    contributions = pd.DataFrame(shares.T[of_record], index=table.index, columns=names)
+    return Suda(max_size, sets, records, contributions, _by_variable(sets, names, max_size), fraction, dis)
 
 
 def unique_keys(table: ClassTable, *, max_size: int | None = None) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """What `suda` says of key variables, and of their sets: its ``variables`` and ``msus``, without any record.
-
-    So the table may be one of counts.
+    """The ``variables`` and ``msus`` of `suda`, without any record: the table may be one of counts.
 
     Examples
     --------
@@ -286,12 +272,8 @@ def _weight(size: int, keys: int, max_size: int) -> int:
 def _sets(sizes: dict[tuple[int, ...], int], names: Sequence[str]) -> pd.DataFrame:
     """The sets of keys with the records that are unique on them."""
     subsets = sorted(sizes, key=lambda subset: (len(subset), subset))
-    sets = {
-        "variables": [tuple(names[key] for key in subset) for subset in subsets],
-        "size": [len(subset) for subset in subsets],
-        "records": [sizes[subset] for subset in subsets],
-    }
-    return pd.DataFrame(sets)
+    rows = [(tuple(names[key] for key in subset), len(subset), sizes[subset]) for subset in subsets]
+    return pd.DataFrame(rows, columns=["variables", "size", "records"])
 
 
 def _by_variable(sets: pd.DataFrame, names: list[str], max_size: int) -> pd.DataFrame:

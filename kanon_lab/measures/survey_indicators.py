@@ -215,19 +215,18 @@ def _outcome_of_rate(
     frame: pd.DataFrame, source: pd.DataFrame, name: str, wanted: tuple[str, ...] | None, absent: str
 ) -> _Outcome:
     codes, labels = _labelled(frame, (name,), absent)
-    there = [str(label) for label in labels]
-    known = there
+    code_of = {str(label): code for code, label in enumerate(labels)}
+    known = list(code_of)
     if absent == "skip" and name in source:
         _, before = _labelled(source, (name,), absent)
-        known = list(dict.fromkeys([*before, *there])) if {*there} <= {*before} else there
-    unknown = [category for category in wanted or () if category not in there]
+        known = [*before] if {*known} <= {*before} else known
+    unknown = [category for category in wanted or () if category not in code_of]
     if absent == "error" and unknown:
         raise UnfitOptionError(
             f"rates: {shortened(name)}: no record has category {shortened(unknown[0])}; check how it is written"
         )
     categories = [category for category in wanted or known if category in known]
-    number = {label: code for code, label in enumerate(there)}
-    return _Outcome("rate", name, codes, {category: number.get(category, len(there)) for category in categories})
+    return _Outcome("rate", name, codes, {category: code_of.get(category, len(labels)) for category in categories})
 
 
 def _labelled(frame: pd.DataFrame, names: tuple[str, ...], absent: str) -> tuple[np.ndarray, np.ndarray]:
@@ -293,15 +292,16 @@ def compare_indicators(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFram
     rows["status"] = np.where(rows["status"] == "both", "compared", "lost")
     figures = [f"{end}_{side}" for side in ("before", "after") for end in _ENDS]
     was, low, high, now, other_low, other_high = (rows[name].to_numpy(dtype=float) for name in figures)
-    rows["difference"] = now - was
-    rows["relative_difference"] = (now - was) / np.where(was == 0, np.nan, np.abs(was))
-    rows["overlap"] = _overlap(low, high, other_low, other_high)
     slack = ROUNDING * (high - low) + NOTHING * np.abs(was)
     covered = pd.array((low - slack <= now) & (now <= high + slack), dtype="boolean")
     covered[np.isnan(now) | np.isnan(low)] = pd.NA
-    rows["covered"] = covered
-    measured = ["difference", "relative_difference", "overlap", "covered", "status"]
-    return rows[[*keys, *figures, *measured]]
+    measured = {
+        "difference": now - was,
+        "relative_difference": (now - was) / np.where(was == 0, np.nan, np.abs(was)),
+        "overlap": _overlap(low, high, other_low, other_high),
+        "covered": covered,
+    }
+    return rows.assign(**measured)[[*keys, *figures, *measured, "status"]]
 
 
 def indicator_loss(compared: pd.DataFrame) -> dict[str, Any]:
