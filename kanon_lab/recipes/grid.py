@@ -53,13 +53,13 @@ def grid_candidates(
     Parameters
     ----------
     recipe : mapping
-        Settings as in a recipe file, in which a text ``$name`` stands for a value of the grid (``$$name`` is the text
-        $name); or a mapping of labels to settings, and then there is no grid. As one of the ``steps`` a placeholder
-        takes a step, a list of steps, or None where there is none.
+        Settings as in a recipe file, in which a text ``$name`` is replaced by a value of the grid (``$$name`` is the
+        text $name); or a mapping of labels to settings, without a grid. Among the ``steps`` a placeholder may be a
+        step, a list of steps, or None.
     grid : mapping of str to list, optional
-        Name of a placeholder -> its values. A value may have a name: ``{name: value}`` in the list, unless the name is
-        that of a step, or a mapping of names to values in its place. A value may hold other placeholders. By default
-        the setting ``grid`` of the recipe.
+        Name of a placeholder -> its values. A value may have a name: write ``{name: value}`` in the list, unless the
+        name is that of a step, or a mapping of names to values instead of the list. A value may hold other
+        placeholders. By default the setting ``grid`` of the recipe.
     path : str or Path, optional
         The recipe file: files of hierarchies are looked for beside it.
 
