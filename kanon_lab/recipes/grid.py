@@ -157,32 +157,21 @@ def _words(value: object) -> str:
 def _filled(value: Any, values: Mapping[str, Any], used: set[str]) -> Any:
     """The same settings with values in the place of placeholders; their names are added to `used`."""
     if isinstance(value, str) and (place := _PLACEHOLDER.fullmatch(value)):
-        return value[1:] if place[1] else _value(place[2], values, used)
+        dollars, name = place.groups()
+        if dollars:
+            return value[1:]
+        if name not in values:
+            close = nearest(name, values)
+            remedy = f"did you mean ${close}?" if close else f"write the values in the grid, or $${name} for the text"
+            raise OptionError(f"${shortened(name)} has no values in the grid; {remedy}")
+        used.add(name)
+        return _filled(values[name], {other: values[other] for other in values if other != name}, used)
     if isinstance(value, Mapping):
-        return {
-            name: _steps(part, values, used)
-            if name == "steps" and isinstance(part, (list, tuple))
-            else _filled(part, values, used)
-            for name, part in value.items()
-        }
+        settings = {name: _filled(part, values, used) for name, part in value.items()}
+        if isinstance(steps := value.get("steps"), (list, tuple)):  # a placeholder may be several steps, or none
+            filled, settings["steps"] = settings["steps"], []
+            for step, part in zip(steps, filled, strict=True):
+                several = isinstance(step, str) and (part is None or isinstance(part, list))
+                settings["steps"] += (part or []) if several else [part]
+        return settings
     return [_filled(part, values, used) for part in value] if isinstance(value, (list, tuple)) else value
-
-
-def _steps(steps: Iterable[Any], values: Mapping[str, Any], used: set[str]) -> list:
-    """The same for steps, of which a placeholder may be several or none."""
-    listed: list[Any] = []
-    for step in steps:
-        filled = _filled(step, values, used)
-        several = isinstance(step, str) and (filled is None or isinstance(filled, list))
-        listed += (filled or []) if several else [filled]
-    return listed
-
-
-def _value(name: str, values: Mapping[str, Any], used: set[str]) -> Any:
-    if name not in values:
-        close = nearest(name, values)
-        remedy = f"did you mean ${close}?" if close else f"write the values in the grid, or $${name} for the text"
-        raise OptionError(f"${shortened(name)} has no values in the grid; {remedy}")
-    used.add(name)
-    others = {other: value for other, value in values.items() if other != name}  # no value is in itself
-    return _filled(values[name], others, used)
