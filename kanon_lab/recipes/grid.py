@@ -66,7 +66,7 @@ def grid_candidates(
     Examples
     --------
     >>> recipe = {"key_variables": ["age"], "steps": [{"recode": {"variable": "age", "width": "$w"}}]}
-    >>> [each.label for each in kanon_lab.recipes.grid_candidates(recipe, {"w": [10, 20]})]
+    >>> [candidate.label for candidate in kanon_lab.recipes.grid_candidates(recipe, {"w": [10, 20]})]
     ['w=10', 'w=20']
     """
     if not isinstance(recipe, Mapping) or not recipe:

@@ -161,8 +161,8 @@ def risk_utility_map(
     --------
     >>> recipe = {"key_variables": ["age"], "steps": [{"recode": {"variable": "age", "width": "$w"}}]}
     >>> survey = pd.DataFrame({"age": [23, 27, 35, 61]})
-    >>> found = kanon_lab.recipes.risk_utility_map(survey, recipe, {"w": [10, 40]}, workers=1)
-    >>> found.points[["label", "global_risk"]].values.tolist()
+    >>> tried = kanon_lab.recipes.risk_utility_map(survey, recipe, {"w": [10, 40]}, workers=1)
+    >>> tried.points[["label", "global_risk"]].values.tolist()
     [['w=10', 0.75], ['w=40', 0.5]]
     """
     repeats = check_k(repeats, "repeats")

@@ -289,8 +289,8 @@ def final_indicators(protection: Chain) -> pd.DataFrame:
     --------
     >>> survey = pd.DataFrame({"region": [*"NNSS"], "income": [10, 20, 31, 40]})
     >>> chain = kanon_lab.protect(survey, ["region"], indicators={"means": ["income"]})
-    >>> found = kanon_lab.recipes.final_indicators(chain.apply("round", {"variable": "income", "base": 10}))
-    >>> found[["estimate_before", "estimate_after"]].values.tolist()
+    >>> compared = kanon_lab.recipes.final_indicators(chain.apply("round", {"variable": "income", "base": 10}))
+    >>> compared[["estimate_before", "estimate_after"]].values.tolist()
     [[25.25, 25.0]]
     """
     if protection.indicators is None or protection.estimates is None:
