@@ -1,7 +1,7 @@
 """A recipe applied to counts of a file: to the different values of its columns, and to its combinations of values.
 
-What a step of these makes of a value follows from the value, or from the class of its record; so the file itself is
-read once more only, to be written. Everything else needs records.
+Only for steps whose result for a value follows from the value or from the class of its record. The file is read once to
+be counted, and once to be written.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from kanon_lab.engines.release import Hidden, Records
 
 _ROW = re.compile(r"\brow [^\s:]+( \(and [\d,]+ more\))?")
-#: Measures that counts tell, by their names in JSON.
+#: Measures that are known from counts, by their names in JSON.
 MEASURED = frozenset(
     ["estimator", "by_meaning", "distinct_values"]
     + [row.part_of or row.name.split("_#")[0] for row in measures(shown="state", counted=True)]

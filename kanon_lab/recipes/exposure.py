@@ -1,9 +1,9 @@
-"""What released columns that are no keys tell of a key, or of values that were suppressed or recoded.
+"""Released columns, other than keys, that reveal a key or values that were suppressed or recoded.
 
-A region goes with its commune, a date of birth with an age, and a weight with a region if it was made by region. Who
-knows which value goes with which has one more key than the office counted. Two directions are looked for, in sets of at
-most two columns: columns that *tell* a key, and a column that *follows* from keys (a coarser copy of one, say), so that
-it narrows a class in which the key is hidden.
+A region goes with its commune, a date of birth with an age, and a weight with a region if it was made by region. An
+intruder who knows which value goes with which has one more key than the office counted. Two directions are looked for,
+in sets of at most two columns: columns that *tell* a key, and a column that *follows* from keys (a coarser copy of one,
+say), so that it narrows a class in which the key is hidden.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from kanon_lab.recipes.released import role_of
 from kanon_lab.recipes.state import Chain
 from kanon_lab.roles import KeySpec, check_k
 
-# One column tells another where the one value of the other that goes with a value of it is missed at most so often, as
-# a share of how often two records differ in the other ...
+# One column tells another if its values predict the other's, and the prediction misses at most this share of what
+# guessing misses ...
 _MISSED = 0.05
-# Two columns tell what neither tells alone where they miss at most such a part of what the better of them misses.
+# (two columns tell what neither tells alone if they miss at most this share of what the better of them misses)
 _PART_MISSED = 0.5
-# ... and so many repetitions agree that luck explains it less than once in a million times (exp(-14)); the more sets
-# of columns are tried, the more are asked for.
+# ... and so many repetitions agree that luck explains it less than once in a million times (exp(-14)). The more sets of
+# columns are tried, the more must agree.
 _EVIDENCE = 14
-# A column with a value of its own in more than half of the records is told by neighbours in its order, and is itself
-# told in so many parts of equal size.
+# A column in which more than half of the records have a value of their own is coarsened: it tells others by pairs of
+# neighbours in its order, and is itself told in so many parts of equal size.
 _PARTS = 50
 
 #: Columns of `Exposure.columns`.
@@ -44,15 +44,15 @@ COLUMNS = ["columns", "role", "direction", "keys", "hidden", "told", "records"]
 
 @dataclass(frozen=True)
 class Exposure:
-    """Records that fall below k once released columns that are no keys are used to tell keys.
+    """Records that fall below k if released columns that are no keys are used to tell keys.
 
     `columns` has one row a dependence that tells a hidden value: ``columns`` (one or two names, one of them no key) and
-    their ``role``; ``direction`` ("tells" where the columns tell the key, "follows" where they follow from it);
-    ``keys`` (one or two); ``hidden`` (records in which one of these keys is not as it came); ``told`` (those of them in
-    which the dependence holds); ``records`` (that have at least k alike by the keys alone, and fewer than k by the keys
-    and what the columns tell). Two columns, or two keys, have a row only where they expose a record that no row before
-    them does. `records` are exposed by one of the rows, or by all of them together; None where there are only counts of
-    records, in which none is looked for.
+    their ``role``; ``direction`` ("tells" if the columns tell the key, "follows" if they follow from it); ``keys`` (one
+    or two); ``hidden`` (records in which one of these keys is not as it came); ``told`` (hidden records for which the
+    dependence holds); ``records`` (with at least k alike by the keys alone, and fewer than k by the keys and what the
+    columns tell). Pairs of columns or keys have a row only if they expose a record that no earlier row exposes.
+    `records` counts the records exposed by one of the rows, or by all of them together; it is None for an engine's
+    counts, where nothing is looked for.
     """
 
     k: int
@@ -63,14 +63,14 @@ class Exposure:
 def exposed_by_columns(protection: Chain, k: int) -> Exposure:
     """Count the records that released columns bring below k.
 
-    The attack: somebody knows a target's keys as they were, and which values of a column go with them. Of the records
-    with the target's released keys those drop out whose column says another value. What the column says beyond the key
-    (a date of birth beyond an age) is not taken for known. Where a key is released as it came, its column adds nothing.
-    Records are alike as the policy of the spec for missing keys has it.
+    The attack: an intruder knows the original keys of a target, and which values of a column go with them. Of the
+    records with the target's released keys, those whose column says another value drop out. Nothing beyond the key (a
+    date of birth beyond an age) is taken as known. A key that is released as it came adds nothing. Missing keys mean
+    what the spec says.
 
-    A dependence need not be perfect: see `predicted_by`. Records in which it does not hold mislead, and are not
-    counted. A column that tells a key for some of its values only, and three columns together, are not found. Members
-    of one household count once, since they share what they share by living together.
+    A dependence need not be perfect: see `predicted_by`. Records for which it does not hold mislead, and are not
+    counted. Not found are columns that tell only some values of a key, and sets of three columns. Members of one
+    household with the same values count once.
     """
     k = check_k(k, "k")
     if protection.state.counts is not None:
@@ -93,7 +93,7 @@ def exposed_by_columns(protection: Chain, k: int) -> Exposure:
 
 
 def columns_as_keys(protection: Chain, k: int) -> pd.DataFrame:
-    """By released column that is no key, the records below k ``before`` and ``after`` were it one more key.
+    """Records below k with one more key, for each released column that is no key: ``before`` and ``after``.
 
     A missing value is a value of its own here.
     """
@@ -109,12 +109,12 @@ def columns_as_keys(protection: Chain, k: int) -> pd.DataFrame:
 def predicted_by(
     column: np.ndarray, code: np.ndarray, home: np.ndarray | None = None, *, evidence: float = _EVIDENCE
 ) -> np.ndarray | None:
-    """The value of a variable that goes with each record's value of a column; None where the column does not tell it.
+    """The value of a variable that goes with each record's value of a column; None if the column does not tell it.
 
-    Both are codes from 0 on, -1 where missing. It is told where at most 5 % of what guessing misses is missed, and so
-    many repetitions of a column's value agree (`evidence`, weighted by how often two records differ in the variable; or
-    minus the logarithm of the chance of so few misses, where a bound of it says more: a rare value, told). Records of
-    one household (`home`) with equal values of both count once.
+    Both are codes from 0 on, -1 where missing. The column tells the variable if it misses at most 5% of what guessing
+    misses, and if enough repetitions of its values agree: either `evidence` of them, weighted by how often two records
+    differ in the variable, or so many that minus the logarithm of the chance of so few misses is at least `evidence`.
+    Records of one household (`home`) with equal values of both count once.
     """
     known = (column >= 0) & (code >= 0)
     usual = _Usual.of(column[known], code[known])
@@ -163,8 +163,12 @@ class _Usual:
         return self.missed / self.expected if self.expected else 1.0
 
 
+def _codes(column: pd.Series) -> np.ndarray:
+    return coded(column).codes.astype(np.int64)
+
+
 class _Dependence(NamedTuple):
-    """Columns that tell a key, or follow from keys: what they say of each record as it is, and as they show it."""
+    """Columns that tell a key, or follow from keys; the codes that go with each record's true and shown values."""
 
     columns: tuple[str, ...]
     keys: tuple[str, ...]
@@ -174,14 +178,14 @@ class _Dependence(NamedTuple):
 
 
 class _Search:
-    """The columns and keys of a protection as codes, each made once."""
+    """A search for dependences between the columns and keys of a protection, which it codes once."""
 
     def __init__(self, protection: Chain):
         spec, original, released = protection.spec, protection.original, protection.aligned
         self.keys, self.n, self.protection = spec.key_variables, len(original), protection
-        self.home = None if spec.household is None else self._codes(original[spec.household])
-        self.columns = {name: self._codes(column) for name, column in named_columns(released)}
-        self.true = {name: self._codes(original[name]) for name in self.keys}
+        self.home = None if spec.household is None else _codes(original[spec.household])
+        self.columns = {name: _codes(column) for name, column in named_columns(released)}
+        self.true = {name: _codes(original[name]) for name in self.keys}
         self.kept = {name: np.zeros(self.n, dtype=bool) for name in self.keys}
         self.kept |= {name: same_values(original[name], released[name]) for name in self.keys if name in released}
 
@@ -190,7 +194,7 @@ class _Search:
         return np.any([(self.true[name] >= 0) & ~self.kept[name] for name in keys], axis=0)
 
     def dependences(self) -> Iterator[_Dependence]:
-        """Of two columns, or two keys, only those where they miss much less than either of them does alone."""
+        """All dependences; of two columns or two keys only if they miss much less than either of them alone."""
         hidden = [name for name in self.keys if self.hidden([name]).any()]
         others = [name for name in self.columns if name not in self.keys]
         single: list[tuple[str, ...]] = [(name,) for name in others]
@@ -224,9 +228,9 @@ class _Search:
                     yield _Dependence(columns, (key,), "tells", true, np.where(self.kept[key], true, predicted))
 
     def _columns_that_follow(self, others: list[str], of_keys: list[tuple[str, ...]]) -> Iterator[_Dependence]:
-        """Columns that a key, or two of them, tell: what they show of a record whose key is hidden narrows it.
+        """Columns that one key or two tell: where the key is hidden, the column narrows it.
 
-        One that tells the key besides has said so already; beside a second key it may narrow that one.
+        A column that tells the key itself is left out, except with a second key, which it may narrow.
         """
         shown = {name: self._in_parts(self.columns[name]) for name in others}
         following: set[tuple[str, str]] = set()
@@ -265,9 +269,6 @@ class _Search:
         if self.protection.spec.missing != "wildcard":
             codes = [np.where(code < 0, code.max() + 1, code) for code in codes]
         return np.column_stack([np.zeros(self.n, dtype=np.int64), *codes])
-
-    def _codes(self, column: pd.Series) -> np.ndarray:
-        return coded(column).codes.astype(np.int64)
 
     def _joint(self, codes: list[np.ndarray]) -> np.ndarray:
         """Codes of several columns as one, -1 where one of them is missing."""
@@ -316,9 +317,8 @@ def dependent_columns(protection: Chain) -> pd.DataFrame:
 
     Notes
     -----
-    A province goes with its region, a date of birth with an age, and a weight with a region if it was made by region:
-    whoever knows which value goes with which undoes the protection. Each column is tested alone; members of one
-    household count once, since they share what they share by living together.
+    An intruder who knows which value goes with which undoes the protection. Each column is tested alone; members of one
+    household with the same values count once.
 
     Examples
     --------

@@ -53,20 +53,20 @@ def grid_candidates(
     Parameters
     ----------
     recipe : mapping
-        Settings as in a recipe file, in which a text ``$name`` stands for a value of the grid (``$$name`` is the text
-        $name); or a mapping of labels to settings, and then there is no grid. As one of the ``steps`` a placeholder
-        takes a step, a list of steps, or None where there is none.
+        Settings as in a recipe file, in which a text ``$name`` is replaced by a value of the grid (``$$name`` is the
+        text $name); or a mapping of labels to settings, without a grid. Among the ``steps`` a placeholder may be a
+        step, a list of steps, or None.
     grid : mapping of str to list, optional
-        Name of a placeholder -> its values. A value may have a name: ``{name: value}`` in the list, unless the name is
-        that of a step, or a mapping of names to values in its place. A value may hold other placeholders. By default
-        the setting ``grid`` of the recipe.
+        Name of a placeholder -> its values. A value may have a name: write ``{name: value}`` in the list, unless the
+        name is that of a step, or a mapping of names to values instead of the list. A value may hold other
+        placeholders. By default the setting ``grid`` of the recipe.
     path : str or Path, optional
         The recipe file: files of hierarchies are looked for beside it.
 
     Examples
     --------
     >>> recipe = {"key_variables": ["age"], "steps": [{"recode": {"variable": "age", "width": "$w"}}]}
-    >>> [each.label for each in kanon_lab.recipes.grid_candidates(recipe, {"w": [10, 20]})]
+    >>> [candidate.label for candidate in kanon_lab.recipes.grid_candidates(recipe, {"w": [10, 20]})]
     ['w=10', 'w=20']
     """
     if not isinstance(recipe, Mapping) or not recipe:
@@ -157,32 +157,21 @@ def _words(value: object) -> str:
 def _filled(value: Any, values: Mapping[str, Any], used: set[str]) -> Any:
     """The same settings with values in the place of placeholders; their names are added to `used`."""
     if isinstance(value, str) and (place := _PLACEHOLDER.fullmatch(value)):
-        return value[1:] if place[1] else _value(place[2], values, used)
+        dollars, name = place.groups()
+        if dollars:
+            return value[1:]
+        if name not in values:
+            close = nearest(name, values)
+            remedy = f"did you mean ${close}?" if close else f"write the values in the grid, or $${name} for the text"
+            raise OptionError(f"${shortened(name)} has no values in the grid; {remedy}")
+        used.add(name)
+        return _filled(values[name], {other: values[other] for other in values if other != name}, used)
     if isinstance(value, Mapping):
-        return {
-            name: _steps(part, values, used)
-            if name == "steps" and isinstance(part, (list, tuple))
-            else _filled(part, values, used)
-            for name, part in value.items()
-        }
+        settings = {name: _filled(part, values, used) for name, part in value.items()}
+        if isinstance(steps := value.get("steps"), (list, tuple)):  # a placeholder may be several steps, or none
+            filled, settings["steps"] = settings["steps"], []
+            for step, part in zip(steps, filled, strict=True):
+                several = isinstance(step, str) and (part is None or isinstance(part, list))
+                settings["steps"] += (part or []) if several else [part]
+        return settings
     return [_filled(part, values, used) for part in value] if isinstance(value, (list, tuple)) else value
-
-
-def _steps(steps: Iterable[Any], values: Mapping[str, Any], used: set[str]) -> list:
-    """The same for steps, of which a placeholder may be several or none."""
-    listed: list[Any] = []
-    for step in steps:
-        filled = _filled(step, values, used)
-        several = isinstance(step, str) and (filled is None or isinstance(filled, list))
-        listed += (filled or []) if several else [filled]
-    return listed
-
-
-def _value(name: str, values: Mapping[str, Any], used: set[str]) -> Any:
-    if name not in values:
-        close = nearest(name, values)
-        remedy = f"did you mean ${close}?" if close else f"write the values in the grid, or $${name} for the text"
-        raise OptionError(f"${shortened(name)} has no values in the grid; {remedy}")
-    used.add(name)
-    others = {other: value for other, value in values.items() if other != name}  # no value is in itself
-    return _filled(values[name], others, used)

@@ -1,4 +1,4 @@
-"""Files of households, and what members of one, or neighbours in the order of the records, show of each other."""
+"""Files of households, and what their members, or neighbours in the order of the records, reveal of each other."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kanon_lab.recipes.steps import ShuffleRecords
 from kanon_lab.settings import read
 from kanon_lab.terms import Note
 
-#: Of all tests of a file together: how often one would be failed by records in a random order.
+#: Significance level of all tests of a file together: how often records in a random order would fail one of them.
 LEVEL = 0.001
 
 
@@ -29,8 +29,7 @@ def household_file(frame: pd.DataFrame, household: str, variables: Iterable[str]
     household : str
         The identifier of the household.
     variables : iterable of str
-        Variables of households: all members of one have the same value, or all have none; else a `DataError` says
-        where.
+        Variables that all members of a household share, missing values too; else a `DataError` says where.
 
     Returns
     -------
@@ -116,10 +115,10 @@ def household_disclosure(protection: Chain) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a released key variable or ghost with suppressed values, none where no household is released:
-        ``variable``; ``suppressed`` (values that are missing now); ``shown`` (those whose original value another member
-        of the released household has, and shows as released); ``shared`` (0-1, of the households with several known
-        members those that agree in the variable: of one that is shared, a shown value is a disclosed one).
+        One row a released key variable or ghost with suppressed values, if the household ID is released: ``variable``;
+        ``suppressed`` (values that are missing now); ``shown`` (those whose original value another member of the
+        household still shows); ``shared`` (0-1, of the households with several known members, the share that agrees in
+        the variable: in a shared variable a shown value is disclosed).
 
     Examples
     --------
@@ -147,20 +146,20 @@ def household_disclosure(protection: Chain) -> pd.DataFrame:
 
 
 def shared_by_members(home: np.ndarray, code: np.ndarray) -> float:
-    """Share (0-1) of the households with several known members in which all have one value."""
+    """Share (0-1) of the households with several known members whose members all have the same value."""
     members = pd.DataFrame({"home": home, "code": code})[code >= 0].groupby("home")["code"].agg(["size", "nunique"])
     several = members[members["size"] > 1]
     return float((several["nunique"] == 1).mean()) if len(several) else 0.0
 
 
 def alike_neighbours(codes: np.ndarray) -> tuple[float, float, float]:
-    """How often neighbours have one value, how often they would in a random order, and how likely that often then.
+    """How often neighbours have the same value, how often in a random order, and the p-value of that.
 
-    Runs tests, since n less the number of runs is what is counted. The runs of the commonest value have the
-    hypergeometric law (Wald and Wolfowitz 1940). Those of all others together have a known mean and variance over all
-    orders, and the binomial law with these for a tail: it is near Poisson's where equal values are rare (households,
-    weights) and near the normal where they are common. The probability is twice the smaller of the two; with two
-    values, the first alone. Missing values (-1) are passed over; 0, 0 and 1 where nothing can differ.
+    These are runs tests: n less the number of runs is counted. The runs of the commonest value have the hypergeometric
+    law (Wald and Wolfowitz 1940). Those of all others together have a known mean and variance over all orders; their
+    tail is that of the binomial law with these, which is near Poisson's if equal values are rare (households, weights)
+    and near the normal law if they are common. The p-value is twice the smaller of the two; with two values, the first
+    alone. Missing values (-1) are left out; the result is 0, 0 and 1 if nothing can differ.
     """
     codes = codes[codes >= 0]
     n, sizes = len(codes), np.bincount(codes).astype(float) if len(codes) else np.zeros(0)
@@ -178,7 +177,7 @@ def alike_neighbours(codes: np.ndarray) -> tuple[float, float, float]:
 
 
 def _tail(count: int, sizes: np.ndarray, n: int) -> float:
-    """Chance of so many alike neighbours or more, of values that stand so often among n: that of a binomial law."""
+    """Chance, by a binomial law, of at least `count` equal neighbours among n values that occur `sizes` times."""
     from scipy.special import betainc
     from scipy.stats import poisson
 
@@ -195,7 +194,7 @@ def _tail(count: int, sizes: np.ndarray, n: int) -> float:
 
 
 def order_notes(protection: Chain) -> Iterator[Note]:
-    """What the order of the released records tells, and which step ends that; nothing where it is random."""
+    """Notes on what the order of the released records reveals, and which step ends that."""
     # What steps have put in random order: of `kanon_lab.recipes.steps.SHUFFLED_BY`.
     ways = {read(ShuffleRecords, step.settings).by for step in protection.steps if step.name == "shuffle_records"}
     if any(step.name == "shuffle_members" for step in protection.steps):
@@ -214,14 +213,14 @@ def order_notes(protection: Chain) -> Iterator[Note]:
 
 
 def _tested(protection: Chain) -> list[str]:
-    """Columns whose values an order may tell: those with a role, and those that are not released."""
+    """Columns whose values the order may reveal: those with a role, and those that are not released."""
     spec = protection.spec
     names = [*spec.variables, *spec.ghosts, *protection.state.removed]
     return [name for name in dict.fromkeys(names) if name in protection.original]
 
 
 def _between(protection: Chain, original: pd.DataFrame, block: np.ndarray) -> Iterator[Note]:
-    """Neighbours that are alike: of records, or of households where these are released."""
+    """Notes on equal neighbours: records, or households if their ID is released."""
     first, names, alike = np.concatenate([[True], block[1:] != block[:-1]]), _tested(protection), {}
     for name in names:
         codes, _ = distinct(original[name])
@@ -239,10 +238,10 @@ def _between(protection: Chain, original: pd.DataFrame, block: np.ndarray) -> It
 
 
 def disclosed_by_neighbours(protection: Chain, name: str, block: np.ndarray) -> tuple[int, int]:
-    """Suppressed values of a variable that its neighbours tell, and all its suppressed values.
+    """The number of suppressed values of a variable that its neighbours reveal, and of all its suppressed values.
 
-    An outsider takes a value for that of the records before and after where these agree; members of one household
-    (`block`) are no neighbours here: they are told apart anyway.
+    An intruder takes a missing value to be that of the records before and after if these agree. Members of one
+    household (`block`) are no neighbours here.
     """
     state = protection.state
     if name in state.removed or name not in state.truth.values:
@@ -257,7 +256,7 @@ def disclosed_by_neighbours(protection: Chain, name: str, block: np.ndarray) -> 
 
 
 def _within(protection: Chain, original: pd.DataFrame, block: np.ndarray) -> Iterator[Note]:
-    """What the places of members tell: whether the first of a household is above or below the second."""
+    """Notes on the places of members: whether the first of a household tends to be above or below the second."""
     from scipy.stats import binomtest
 
     first = np.flatnonzero(np.concatenate([[True], block[1:] != block[:-1]]))

@@ -1,4 +1,4 @@
-"""A state of a file beside the file as it came: what differs, what is true behind it, its risk and its losses."""
+"""A state of a file beside the file as it came: changed cells, the truth behind it, its risks and its losses."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from kanon_lab.measures.registry import MEASURES, measures
 from kanon_lab.methods.suppression_search import compatible_records
 from kanon_lab.roles import KeySpec
 
-#: What a step does to one column.
+#: A step's recoding of one column.
 Rule = Callable[[pd.Series], pd.Series]
 
 
@@ -73,7 +73,7 @@ def changed_cells(before: pd.Series, after: pd.Series) -> tuple[np.ndarray, np.n
 
 @dataclass(frozen=True)
 class Changes:
-    """By column the cells with another value, or none any more; and whether a record has one, or another place."""
+    """By column the cells that were changed or suppressed; and whether each record has one, or has moved."""
 
     changed: dict[str, int]
     suppressed: dict[str, int]
@@ -81,7 +81,7 @@ class Changes:
 
 
 def changes(before: pd.DataFrame, after: pd.DataFrame) -> Changes:
-    """Compare two states of a file by index labels; a column that is gone from the second lost all its values."""
+    """Compare two states of a file by index labels; a column that the second lacks has lost all its values."""
     touched = before.index != after.index
     if touched.any():
         after = after.loc[before.index]
@@ -100,13 +100,13 @@ def changes(before: pd.DataFrame, after: pd.DataFrame) -> Changes:
 
 @dataclass(frozen=True)
 class Truth:
-    """What an outsider may know of some variables, told in the categories of the release."""
+    """What an intruder may know of some variables, in the categories of the release."""
 
-    #: In the order of the file as it came: values as they would be shown if nothing were suppressed or perturbed.
+    #: In the order of the file as it came: the values as if nothing had been suppressed or perturbed.
     values: Mapping[str, pd.Series] = field(repr=False)
     #: Columns that a step has perturbed.
     perturbed: frozenset[str] = frozenset()
-    #: Those perturbed as quantities and not recoded since: who knows a true value looks for one that is near.
+    #: Those perturbed as quantities and not recoded since: an intruder looks for values near the true one.
     blurred: frozenset[str] = frozenset()
 
     def beside(self, working: pd.DataFrame, names: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -119,8 +119,8 @@ class Truth:
 def recoded_truth(true: pd.Series, before: pd.Series, after: pd.Series, rule: Rule | None) -> pd.Series:
     """True values after a step that does the same to equal values, or takes them away.
 
-    True values that no record shows on both sides (`before`, `after`) become what the `rule` of the step makes of them;
-    they stay as they are where there is none, or where it refuses them.
+    A true value that no record shows both `before` and `after` is recoded by the `rule` of the step; it stays as it is
+    without a rule, or if the rule refuses it.
     """
     was, now, known = Texts.of(before), Texts.of(after), Texts.of(true)
     both = (was.codes >= 0) & (now.codes >= 0)
@@ -160,10 +160,12 @@ class Measured:
 
     Attributes
     ----------
-    values : by name, the measures of `kanon_lab.measures.registry` that are taken of a state; None where one is not
-        defined, or where counts do not tell it
-    estimator : of the individual risk
-    levels : those of families of measures: ``k``, ``risks`` and ``keys``
+    values : dict of str to object
+        The measures of `kanon_lab.measures.registry` for states; None if not defined, or not known from counts.
+    estimator : str
+        Of the individual risk.
+    levels : dict of str to tuple
+        Levels of families of measures: ``k``, ``risks`` and ``keys``.
     """
 
     values: dict[str, Any]
@@ -184,7 +186,7 @@ class Measured:
 
     @property
     def violations(self) -> dict[str, dict[int, int]]:
-        """By what a missing key means, ``wildcard`` or ``category``, for each k the records with f_k below it."""
+        """For each meaning of a missing key, ``wildcard`` and ``category``, and k, the records with f_k below k."""
         return {missing: self.family(f"violations_#_{missing}") for missing in _MEANINGS}
 
     @property
@@ -194,10 +196,10 @@ class Measured:
 
     @property
     def by_meaning(self) -> dict[str, dict]:
-        """By what a missing key means: ``expected_reidentifications`` and ``above``.
+        """For each meaning of a missing key: ``expected_reidentifications`` and ``above``.
 
-        A value that may be any other makes a record look safer than a value of its own does. None for both where the
-        weights of a class would add up to less than its records.
+        A missing value that may be any value makes a record look safer than one that is a value of its own. Both are
+        None if the weights of a class add up to less than its records.
         """
         expected = {missing: self[f"expected_reidentifications_{missing}"] for missing in _MEANINGS}
         return {
@@ -291,10 +293,10 @@ class Comparison:
 
     @property
     def key_linkage(self) -> float | None:
-        """Expected share of records linked to their own by who knows all their true keys: see `right_links`.
+        """Expected share of records that an intruder with all their true keys links to their own: see `right_links`.
 
-        Unlike k and the risks of classes it does not take a perturbed key for true. It is no upper bound: who also
-        knows how keys were perturbed finds more. None where `is_blurred`: nobody looks for the same number then.
+        Unlike k and the risks of classes it does not take a perturbed key as true. It is no upper bound: an intruder
+        who knows how keys were perturbed finds more. None if `is_blurred`, since nobody looks for equal numbers then.
         """
         known, shown = (side[:, : len(self.keys)] for side in self.codes)
         return None if self.is_blurred else right_links(known, shown)
@@ -320,7 +322,7 @@ class Comparison:
     def granularity(self) -> float | None:
         """Mean loss of the keys; one that is not released has lost everything.
 
-        None where a released key is perturbed: then nearly every value may stand for any, however seldom.
+        None if a released key is perturbed: then nearly every value may be any other, however seldom.
         """
         if not self.truth.perturbed.isdisjoint(self.keys):
             return None
@@ -328,7 +330,7 @@ class Comparison:
 
     @property
     def non_uniform_entropy(self) -> float | None:
-        """The same; None where one was perturbed as a quantity: with noise, hardly two records share a value."""
+        """Mean loss of the keys; None if one was perturbed as a quantity: with noise, few records share a value."""
         if self.is_blurred:
             return None
         return self._mean(lambda name: non_uniform_entropy(self.original[name], self.aligned[name]), removed=1.0)
@@ -355,10 +357,10 @@ class Comparison:
 
     @property
     def numeric_linkage(self) -> float | None:
-        """The share of right links of who knows the true quantities and looks for the nearest.
+        """Share of records that an intruder with their true quantities links to their own, as the nearest.
 
         See `kanon_lab.measures.record_linkage`: by standardised or Mahalanobis distance, whichever finds more, in up to
-        20,000 records at equal steps. None without numbers, as the other measures of quantities.
+        20,000 records at equal steps. None without numbers, as for the other measures of quantities.
         """
         if not self.quantities:
             return None
@@ -385,7 +387,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Baseline:
-    """A file as it came, and what its states are measured by."""
+    """A file as it came, and how its states are measured."""
 
     original: pd.DataFrame = field(repr=False)
     spec: KeySpec
@@ -460,11 +462,10 @@ def without_variables(spec: KeySpec, removed: Iterable[str]) -> KeySpec:
 
 
 def right_links(known: np.ndarray, shown: np.ndarray) -> float:
-    """Expected share (0-1) of records that are linked to their own released record by who knows all their true keys.
+    """Expected share (0-1) of records that an intruder with all their true keys links to their own released record.
 
-    The outsider looks for the released records that are compatible with the true keys, a missing value on either side
-    being any, and chooses one of them at random; where none is compatible, none is chosen. Who knows also how keys were
-    perturbed, and takes the likeliest record, finds more.
+    The intruder chooses one of the released records compatible with the true keys at random, if there is one; a missing
+    value on either side may be any. One who knows how keys were perturbed, and takes the likeliest record, finds more.
     """
     own = ((known == shown) | (known < 0) | (shown < 0)).all(axis=1)
     return float((own / np.maximum(met_by(known, shown), 1)).mean())

@@ -29,14 +29,14 @@ _TELLING = 8
 
 @dataclass(frozen=True)
 class Held:
-    """A column that holds a direct identifier: by its name (no `identifier`), by its values (no `rows`) or in words."""
+    """A column that holds a direct identifier: by its name (no `identifier`), its values (no `rows`) or in its text."""
 
     column: str
     identifier: str = ""
     rows: pd.Series | None = None
 
     def message(self, *, rows: bool = True) -> str:
-        """What is said against the release, with or without saying which records it is about."""
+        """The error message, with or without the first row."""
         column, identifier = f"column {shortened(self.column)}", shortened(self.identifier)
         if not self.identifier:
             return f"{column} is a direct identifier; it must not be released"
@@ -74,15 +74,15 @@ def prove_absent(
 ) -> None:
     """Raise a `DataError` if a released file holds a direct identifier.
 
-    That is where a column has an identifier's name; or its values (most of them, where an identifier differs from
-    record to record); or, without a role, most of its values are an identifier's, in whatever records; or in some
-    record, among other words, the record's own identifier of eight characters or more, or in most records a shorter
-    one.
+    A column holds an identifier if it has its name; if it has its values (most of them, for an identifier that differs
+    from record to record); if it has no role and most of its values are an identifier's, in any record; or if its text
+    contains the record's own identifier: in one record for identifiers of eight characters or more, in most records
+    for shorter ones.
 
     Parameters
     ----------
     released, original : DataFrame
-        What is to be released, and the same records in the same order with the direct identifiers.
+        The file to release, and the same records in the same order with the direct identifiers.
     identifiers : iterable of str
         Their names.
     roles : iterable of str
@@ -129,14 +129,14 @@ def _copied(own: np.ndarray, texts: np.ndarray) -> bool:
 
 
 def _moved(values: set[str], cells: np.ndarray, *, text: bool) -> bool:
-    """Whether most cells have a value of the identifier, whosever it is: several, and no short numbers."""
+    """Whether most cells have a value of the identifier, of any record: several values, and no short numbers."""
     counts = Counter(cell for cell in cells if cell is not None)
     moved = [n for cell, n in counts.items() if cell in values and (text or len(cell) >= _TELLING)]
     return len(moved) > 2 and sum(moved) > counts.total() / 2
 
 
 def _in_words(own: np.ndarray, texts: np.ndarray) -> np.ndarray:
-    """Records whose text holds their own identifier, word for word; a short one only where it is so in most."""
+    """Whether each record's text contains its own identifier; a short one counts only if most records do."""
     pairs = Counter(pair for pair in zip(own, texts, strict=True) if None not in pair)
     held = {(word, text) for word, text in pairs if word.strip() and word in text}
     several = len({word for word, _ in held}) > 2
@@ -225,8 +225,8 @@ class ReleasedLabels(NamedTuple):
 def released_labels(protection: Chain) -> ReleasedLabels:
     """The labels of codes after the last step.
 
-    A label stays where every record with its code had this code, and none other, before each step that recodes; a code
-    that is new has the label that the step gives it (``labels`` of `recode`).
+    A label stays if its code has the same records before and after each step that recodes. A new code has the label
+    that the step gives it (``labels`` of `recode`).
     """
     came = {name: _by_text(labels) for name, labels in protection.given_labels.items()}
     carried, released = _carried(protection, came), ReleasedLabels({}, {}, {})
@@ -244,7 +244,7 @@ def released_labels(protection: Chain) -> ReleasedLabels:
 
 
 def label_notes(protection: Chain) -> Iterator[Note]:
-    """What is not labelled any more; neither codes nor labels are quoted."""
+    """Notes on variables that have lost labels; they quote neither codes nor labels."""
     if not protection.given_labels:
         return
     released = released_labels(protection)

@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import signal
-import sys
-import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, fields, replace
 from itertools import takewhile
 from pathlib import Path
 from pickle import dumps
-from types import ModuleType
 from typing import Any
 
 import pandas as pd
 
 from kanon_lab.errors import KanonLabError, OptionError, shortened
-from kanon_lab.files import check_open_files
 from kanon_lab.recipes.chain import Protection, Recipe
 from kanon_lab.recipes.grid import MOST, Candidate, grid_candidates
 from kanon_lab.recipes.plan import Plan, household_plan
+from kanon_lab.recipes.processes import processors, shared_out
 from kanon_lab.recipes.state import derived_seed
 from kanon_lab.recipes.steps import kind_of
 from kanon_lab.recipes.tradeoff import (
@@ -53,12 +45,12 @@ class RiskUtilityMap:
     ----------
     points : DataFrame
         One row a recipe, in the order of the grid: ``label``, a column for each placeholder, ``repeats`` (seeds tried;
-        1 where nothing is random), ``error`` (one line where the recipe could not be applied, else missing), and the
-        measures of the last state (see `kanon_lab.recipes.measured.Measured.row`), the mean over the seeds. A
-        measure that is not defined is missing.
+        1 if nothing is random), ``error`` (one line if the recipe could not be applied, else missing), and the measures
+        of the last state (see `kanon_lab.recipes.measured.Measured.row`), as the mean over the seeds; missing if not
+        defined.
     spread : DataFrame
-        ``label`` and the standard deviation of each measure over the seeds: 0 where nothing is random, missing where
-        one seed was tried.
+        ``label`` and the standard deviation of each measure over the seeds: 0 if nothing is random, missing if one seed
+        was tried.
     runs : DataFrame
         One row a recipe and seed: ``label``, ``seed``, ``error`` and the measures.
     recipes : dict of str to dict
@@ -66,9 +58,9 @@ class RiskUtilityMap:
     parameters : tuple of str
         The placeholders.
     perturbing : tuple of str
-        Labels of recipes that perturb a key variable: risks of classes take what it shows for true.
+        Labels of recipes that perturb a key variable: risks of classes take perturbed values as true.
     unseen : dict of str to dict
-        By label and measure of loss, the steps that it does not see (`unseen_steps`).
+        By label and measure of loss, the steps that the measure does not see (`unseen_steps`).
     """
 
     points: pd.DataFrame = field(repr=False)
@@ -81,7 +73,7 @@ class RiskUtilityMap:
 
     @property
     def worst(self) -> pd.DataFrame:
-        """As `points`, with the worst of each measure over the seeds instead of the mean: its largest cost."""
+        """As `points`, with the largest cost of each measure over the seeds instead of the mean."""
         runs, worst = self.runs.groupby("label", sort=False), self.points.copy()
         for name in worst.columns[list(worst.columns).index("error") + 1 :]:
             if is_measure(name):
@@ -100,7 +92,7 @@ class RiskUtilityMap:
         return cheapest(self._points(repeats), at_most=at_most, risk=risk, loss=loss)
 
     def notes(self, risk: str = USUAL_RISK) -> tuple[str, ...]:
-        """What a reader of the map should know where `risk` is the measure."""
+        """Notes for a reader of the map whose measure of risk is `risk`."""
         notes = []
         if self.perturbing and measure_of(risk).taken_from == "classes":
             notes.append(f"{risk} takes perturbed keys for true ones; key_linkage does not")
@@ -122,9 +114,9 @@ class RiskUtilityMap:
         return self.points if repeats == "mean" else self.worst
 
 
-# What of a recipe does not change the file as it came, nor what is measured in it.
+# Parts of a recipe that change neither the file as it came nor its measures.
 _NOT_OF_THE_START = ("steps", "k_required", "seed", "language", "name")
-# Others are started, which takes a second or two, after so many seconds in this process with as many to come.
+# Other processes, which take a second or two to start, are started after so many seconds with as many to come.
 _PATIENCE = 3.0
 
 
@@ -138,7 +130,7 @@ def risk_utility_map(
     progress: bool = True,
     path: str | Path | None = None,
 ) -> RiskUtilityMap:
-    """Apply many recipes to one file, and measure what each leaves of risk and takes of utility.
+    """Apply many recipes to one file, and measure the risk that each leaves and the utility that it costs.
 
     Parameters
     ----------
@@ -148,10 +140,10 @@ def risk_utility_map(
         As in `kanon_lab.recipes.grid_candidates`: a recipe with placeholders and the values for them, or several
         recipes by their labels. A recipe may also be the path of a file, as ``kanon-lab map`` reads it.
     repeats : int
-        Seeds that are tried of a recipe in which something is random: its own seed and those that follow it. A step
-        with a seed in its settings keeps that.
+        Seeds to try of a recipe with random steps, from 1 on: its own seed and those that follow it. A step keeps
+        a seed in its settings.
     workers : int, optional
-        Processes. By default as many as there are processors, once the first seconds show that it takes longer. The
+        Processes, from 1 on. By default one, or as many as there are processors if it takes more than seconds. The
         result is the same.
     progress : bool
         Whether to show the recipes on standard error, if that is a terminal.
@@ -159,19 +151,18 @@ def risk_utility_map(
     Returns
     -------
     RiskUtilityMap
-        A recipe that cannot be applied to this file is in it with its error.
+        A recipe that cannot be applied to this file has an error.
 
     Notes
     -----
-    Steps that several recipes begin with are applied once in each process. What is kept in memory meanwhile are the
-    states of one recipe.
+    Steps that several recipes begin with are applied once in each process, which holds the states of one recipe.
 
     Examples
     --------
     >>> recipe = {"key_variables": ["age"], "steps": [{"recode": {"variable": "age", "width": "$w"}}]}
     >>> survey = pd.DataFrame({"age": [23, 27, 35, 61]})
-    >>> found = kanon_lab.recipes.risk_utility_map(survey, recipe, {"w": [10, 40]}, workers=1)
-    >>> found.points[["label", "global_risk"]].values.tolist()
+    >>> tried = kanon_lab.recipes.risk_utility_map(survey, recipe, {"w": [10, 40]}, workers=1)
+    >>> tried.points[["label", "global_risk"]].values.tolist()
     [['w=10', 0.75], ['w=40', 0.5]]
     """
     repeats = check_k(repeats, "repeats")
@@ -197,7 +188,7 @@ def risk_utility_map(
 class Run:
     """A recipe (the `number`-th of the map) with one seed, and the seed of each step.
 
-    What is done has one key for the start and one for each step: where they are equal, so is the result.
+    `keys` has one key for the start and one for each step: equal keys mean equal results.
     """
 
     number: int
@@ -265,7 +256,7 @@ def _varies(name: str, settings: Mapping[str, Any]) -> bool:
 
 
 def _key(value: Any) -> Any:
-    """Something that can be told apart quickly, and is equal only where settings are: 1, 1.0 and true are not."""
+    """A hashable form of settings, equal only if the settings are: 1, 1.0 and true are not."""
     if isinstance(value, Mapping):
         return tuple((_key(name), _key(part)) for name, part in value.items())
     if isinstance(value, (list, tuple)):
@@ -283,7 +274,10 @@ def _measured(
         if workers in (None, 1):
             walk = Walk(frame)
             alone = workers == 1 or processors() == 1
-            while done < len(runs) and (alone or not _takes_long(time.monotonic() - start, done, len(runs))):
+            while done < len(runs):
+                seconds = time.monotonic() - start
+                if not alone and done and min(seconds, seconds / done * (len(runs) - done)) >= _PATIENCE:
+                    break
                 yield runs[done], walk.measure(runs[done])
                 done += 1
                 bar.update()
@@ -294,10 +288,6 @@ def _measured(
             for measured in others:
                 yield measured
                 bar.update()
-
-
-def _takes_long(seconds: float, done: int, total: int) -> bool:
-    return done > 0 and min(seconds, seconds / done * (total - done)) >= _PATIENCE
 
 
 def _collected(candidates: Sequence[Candidate], runs: Sequence[Run], rows: Sequence[dict]) -> RiskUtilityMap:
@@ -325,86 +315,3 @@ def _collected(candidates: Sequence[Candidate], runs: Sequence[Run], rows: Seque
         perturbing=tuple(perturbing),
         unseen={labels[number]: row["unseen"] for number, row in zip(of_run, rows, strict=True) if "unseen" in row},
     )
-
-
-# Parts for each process: small enough that none waits long for the last, and large enough to share their first steps.
-_PARTS = 4
-_of_this_process: list[Walk] = []
-
-
-def processors() -> int:
-    """Those that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def shared_out(
-    maker: Callable, data: tuple, tasks: Sequence[Any], workers: int
-) -> Generator[tuple[Any, Any], None, None]:
-    """Each task with ``maker(*data).measure(task)``, as they are done; neighbours go to one process.
-
-    Processes are new ones on every system: a copy of this one would have its threads' locks, but not its threads.
-    """
-    if not tasks:
-        return
-    check_open_files()
-    size = -(-len(tasks) // (_PARTS * workers))
-    parts = [tasks[start : start + size] for start in range(0, len(tasks), size)]
-    others = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _begin, (maker, data))
-    try:
-        with _without_script(), _without_signals():
-            futures = {pool.submit(_work, part): part for part in parts}
-        for future in as_completed(futures):
-            yield from zip(futures[future], future.result())
-    except BrokenProcessPool:
-        raise OptionError("a process of the map was ended, perhaps for lack of memory; try fewer workers") from None
-    except BaseException:
-        for child in set(multiprocessing.active_children()) - others:
-            child.kill()
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-@contextmanager
-def _without_script() -> Iterator[None]:
-    """New processes would run the script of this one again, unless it has the guard that few scripts have."""
-    script = sys.modules["__main__"]
-    sys.modules["__main__"] = ModuleType("__main__")
-    try:
-        yield
-    finally:
-        sys.modules["__main__"] = script
-
-
-@contextmanager
-def _without_signals() -> Iterator[None]:
-    """What asks to stop is for this process alone, which then ends the new ones: begun so, they never hear of it."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _begin(maker: Callable, data: tuple) -> None:
-    from tqdm import tqdm
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # where it cannot be blocked
-    tqdm.set_lock(threading.RLock())  # by default one of the system, which stays where this process is ended
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    _of_this_process[:] = [maker(*data)]
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-    os._exit(1)
-
-
-def _work(tasks: Sequence[Any]) -> list[Any]:
-    return [_of_this_process[0].measure(task) for task in tasks]

@@ -1,4 +1,4 @@
-"""Settings in files: recipes, their household level, indicators and limits, and the configurations of reports."""
+"""Models of settings in files: recipes, their household level, indicators, limits, and configurations of reports."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kanon_lab.roles import MISSING_POLICIES, check_k, check_seed
 from kanon_lab.settings import Check, CheckedBy, Settings, Several, chosen_from, read, setting
 from kanon_lab.terms import LANGUAGES
 
-#: A category that fewer records hold may point at persons: no report shows it alone, whatever is asked for.
+#: Reports never show a category that fewer records hold, since it may identify persons.
 LEAST = 10
 #: Languages of reports.
 REPORT_LANGUAGES = ("en", "es")
@@ -56,7 +56,7 @@ def _sign(value: Any, name: str) -> str:
 
 
 def _bytes(value: Any, name: str) -> Any:
-    with files.limited(value):  # so that one which cannot be used is refused here
+    with files.limited(value):  # raises an error for a value that cannot be used
         return value
 
 
@@ -81,7 +81,7 @@ _one_name = _must_be(
     "one name, as text (numbers and yes or no in quotes), not {given}",
     lambda name: isinstance(name, str) and name != "",
 )
-# YAML makes numbers of names such as 2019, and these are no columns.
+# YAML reads a name such as 2019 as a number, which is no column.
 _NAMES = "names of columns, as texts (numbers and yes or no in quotes), not {given}"
 _ghosts = _must_be(
     _NAMES, lambda ghosts: all(map(_are_names, ghosts.values() if isinstance(ghosts, Mapping) else [ghosts]))
@@ -104,7 +104,7 @@ _NAME = Annotated[str, CheckedBy(_one_name)]
 _SEVERAL = Annotated[list[str] | tuple[str, ...] | str, CheckedBy(_must_be(_NAMES, _are_names), Several)]
 _TEXTS = Annotated[tuple[str, ...], CheckedBy(_texts, Several)]
 _STEPS = Annotated[list[Any] | tuple[Any, ...], CheckedBy(_steps, list[Any])]
-# The functions that take these say what is wrong with them.
+# The functions that use these check them.
 _MAPPING = SkipValidation[dict[str, Any]]
 _WORDS = SkipValidation[Several]
 
@@ -158,7 +158,7 @@ def as_indicators(settings: Mapping[str, Any], *, weight: str | None = None) -> 
 
 
 class HouseholdLevel(Settings):
-    """What a recipe has, and its household level too."""
+    """Settings of a recipe that its household level may have too."""
 
     such_as = "a mapping of settings, such as key_variables: [region, sex, age]"
 
@@ -225,7 +225,7 @@ class RecipeSettings(HouseholdLevel):
 
 
 class FileSettings(RecipeSettings):
-    """A recipe, and how to read the file that it is for: options of `kanon_lab.data.read_file`."""
+    """A recipe, and options of `kanon_lab.data.read_file` to read its file by."""
 
     missing_codes: Annotated[dict[str, tuple[Any, ...]], CheckedBy(_codes, dict[str, Any])] = setting(
         {}, "by column the codes that mean missing", "{income: [88, 99]}"
@@ -275,7 +275,7 @@ class MapSettings(Settings):
 
 
 class ReportSettings(FileSettings):
-    """The configuration of a report: a recipe, and what the office wants said about the file."""
+    """The configuration of a report: a recipe, and what the report shows."""
 
     language: Annotated[str, chosen_from(REPORT_LANGUAGES)] = setting("en", "of the report: `en` or `es`", "es")
     title: Annotated[str, CheckedBy(_title)] = setting("", "of the report", "Health survey", unless="a usual one")
@@ -310,7 +310,7 @@ _BOUNDS: dict[str, Check] = {"share": as_share, "records": _count, "k": check_k}
 
 
 def as_bound(name: str, value: Any, place: str) -> int | float:
-    """The bound of a limit as a number; an `OptionError` that says `place` where the measure cannot be that."""
+    """The bound of a limit as a number; an `OptionError` that names the `place` if the measure cannot have it."""
     measure = LIMITS[name]
     check = _l if measure.least else _BOUNDS.get(measure.unit, as_share if measure.kind == "diversity" else _number)
     return check(value, place)

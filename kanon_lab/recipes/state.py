@@ -1,4 +1,4 @@
-"""A file between two steps, the chain of steps as data, and what may be claimed of it."""
+"""The states of a file between steps, the chain of steps as data, and the claims that hold for it."""
 
 from __future__ import annotations
 
@@ -94,9 +94,9 @@ class Step:
 
 
 class Cells(NamedTuple):
-    """A column before and after (None: it is gone): rows, each of which is so many `records` (None: one).
+    """A column before and after (None: it was removed); each row is as many `records` as that says (None: one).
 
-    `homes` are numbers of the households of rows after; None where there are none, or where counts do not tell them.
+    `homes` has the number of each row's household; None without households, or if counts do not have them.
     """
 
     before: pd.Series
@@ -154,7 +154,7 @@ class Chain(Baseline):
     def frame(self) -> pd.DataFrame:
         """The file as it would be released: without direct identifiers and removed variables.
 
-        Where records have changed places, they are numbered anew: the labels of the input would tell their old places.
+        Records that have changed places are numbered anew, since the labels of the input would reveal their old places.
         """
         released = self.state.released
         released.attrs = {}  # a parquet file would hold them
@@ -162,17 +162,17 @@ class Chain(Baseline):
 
     @property
     def in_order(self) -> bool:
-        """Whether the records stand in the order in which they came."""
+        """Whether the records are in their original order."""
         return self.state.working.index.equals(self.original.index)
 
     @property
     def ordered(self) -> pd.DataFrame:
-        """The file in the order in which the records came, and under their labels."""
+        """The file with its records in their original order and under their labels."""
         return self.state.working.loc[self.original.index]
 
     @property
     def aligned(self) -> pd.DataFrame:
-        """What of it is released."""
+        """The released columns of `ordered`."""
         return self.ordered.drop(columns=list(self.state.removed), errors="ignore")
 
     @property
@@ -201,15 +201,15 @@ def check_columns(names: Iterable[str], columns: Iterable[str]) -> None:
 
 
 def derived_seed(seed: int, position: int) -> int:
-    """The seed of the step at a position of the chain, from 1 on: so large that it is not found by trying."""
+    """The seed of the step at a position of the chain, from 1 on: too large to be found by trying."""
     return int(np.random.SeedSequence([seed, position]).generate_state(1, np.uint64)[0] >> np.uint64(1))
 
 
 @contextmanager
 def step_errors(position: int, name: object, *, levels: int = 0) -> Iterator[None]:
-    """Put number and name of the step before what is said against it.
+    """Put the number and name of the step at the beginning of errors.
 
-    `levels` are the steps that a recipe does not list under ``steps``: 1 where it has a household level.
+    `levels` counts the steps that a recipe does not list under ``steps``: 1 if it has a household level.
     """
     listed = [f"number {position - levels} under steps"] if 0 < levels < position else []
     named = "; ".join([name, *listed] if isinstance(name, str) else listed)
@@ -234,8 +234,8 @@ def final_claims(protection: Chain, k_required: int) -> pd.DataFrame:
 
     Notes
     -----
-    A suppressed or perturbed value is taken for the one it had before. If it is recoded afterwards, it is what the same
-    value became in other records, or else what the step makes of it.
+    The true key of a suppressed or perturbed value is its original value. If a later step recodes it, the true key is
+    what the same value became in other records, or else what the step makes of it.
 
     Examples
     --------
@@ -255,10 +255,10 @@ def final_claims(protection: Chain, k_required: int) -> pd.DataFrame:
 
 
 def claims_since(protection: Chain) -> pd.DataFrame:
-    """The claims of the last step, a suppression, where a step before it has suppressed or perturbed keys.
+    """The claims of the last step, a suppression, with true keys as in `final_claims`.
 
-    What was suppressed or perturbed before is unknown to the step, but an outsider may know it: true keys are those of
-    `final_claims`. A risk of them is not counted anew: after ``suppress_risk`` the claim ``true_key`` is left out.
+    The step itself does not know values that earlier steps suppressed or perturbed, but an intruder may. Risks of true
+    keys are not estimated again: after ``suppress_risk`` the claim ``true_key`` is left out.
     """
     step, spec = protection.steps[-1], protection.released_spec
     keys, claims = spec.key_variables, step.claims
@@ -289,8 +289,8 @@ def final_indicators(protection: Chain) -> pd.DataFrame:
     --------
     >>> survey = pd.DataFrame({"region": [*"NNSS"], "income": [10, 20, 31, 40]})
     >>> chain = kanon_lab.protect(survey, ["region"], indicators={"means": ["income"]})
-    >>> found = kanon_lab.recipes.final_indicators(chain.apply("round", {"variable": "income", "base": 10}))
-    >>> found[["estimate_before", "estimate_after"]].values.tolist()
+    >>> compared = kanon_lab.recipes.final_indicators(chain.apply("round", {"variable": "income", "base": 10}))
+    >>> compared[["estimate_before", "estimate_after"]].values.tolist()
     [[25.25, 25.0]]
     """
     if protection.indicators is None or protection.estimates is None:

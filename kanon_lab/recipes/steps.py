@@ -35,9 +35,9 @@ SHUFFLED_BY = ("record", "household", "within_household")
 
 @dataclass(frozen=True)
 class Applied:
-    """What a step gives back."""
+    """The result of a step."""
 
-    frame: pd.DataFrame  # The same records, in any order, and also those columns that are not released any more
+    frame: pd.DataFrame  # The same records, in any order, with the columns that are removed
     removed: tuple[str, ...] = ()  # Columns that are not released from now on
     claims: pd.DataFrame | None = None  # See `kanon_lab.methods.protection_claims`
     households: Chain | None = None  # The protection of the file of households
@@ -51,13 +51,13 @@ class Kind:
     #: Apply it to a frame whose variables have roles (a `KeySpec`), with its settings and ``seed=``.
     apply: Callable[..., Applied] | None
     random: bool = False  # Whether the result depends on the seed; then settings may have a ``seed`` of their own
-    needs_k: bool = False  # Whether settings without ``k_required`` take that of the recipe
+    needs_k: bool = False  # Whether ``k_required`` is by default that of the recipe
     within_strata: bool = False  # Whether every record must have its strata
-    perturbs: bool = False  # Whether equal values may become different ones, so that what they show may be untrue
-    as_quantities: bool = False  # Whether it is so that a released value is near the true one or far from it
+    perturbs: bool = False  # Whether equal values may become different ones, so that a released value may be untrue
+    as_quantities: bool = False  # Whether a released value may be near the true one without being equal to it
 
     def variables(self, settings: Mapping[str, Any]) -> list[str]:
-        """The columns that settings name, so that absent ones are refused before anything is done."""
+        """The columns that settings name."""
         return read(self.model, settings).columns
 
     def check(self, settings: Mapping[str, Any], spec: KeySpec) -> None:
@@ -95,7 +95,7 @@ class StepSettings(Settings):
         return "nothing is random in it, so it takes no seed" if name == "seed" else super().misplaced(name)
 
     def check_keys(self, spec: KeySpec) -> None:
-        """Raise an `OptionError` for what is no key of the file."""
+        """Raise an `OptionError` for names that are not key variables of the file."""
 
 
 class Suppress(StepSettings):
@@ -287,7 +287,7 @@ def _suppress(frame, spec, settings, *, seed, step) -> Applied:
 
 
 def _remove_variables(frame, spec, settings, *, seed) -> Applied:
-    """Weight and household may go too: they are still measured with, which an outsider does not have."""
+    """Remove columns; with a removed weight or household the file is still measured, since the office has them."""
     names = read(RemoveVariables, settings).variables
     ghosts = [ghost for name in names for ghost in spec.ghost_variables.get(name, ())]
     if set(spec.key_variables) <= set(names):
@@ -331,13 +331,19 @@ def _shuffle_records(frame, spec, settings, *, seed) -> Applied:
 
 
 def _renumber(frame, spec, settings, *, seed) -> Applied:
-    """Identifiers anew: of each its values one to one, at random; and line numbers, from 1 on in each household."""
+    """Replace the values of identifiers one to one by random numbers, and number the members of each household."""
     options = read(Renumber, settings)
     names = options.variables or ([] if spec.household is None else [spec.household])
     line_number = options.line_number
     if not names and line_number is None:
         raise OptionError("renumber needs a household, or the variables to renumber; name them")
-    _check_identifiers(names if line_number is None else [*names, line_number], spec)
+    numbered = names if line_number is None else [*names, line_number]
+    if twice := [name for place, name in enumerate(numbered) if name in numbered[:place]]:
+        raise OptionError(f"{shortened(twice[0])} is named twice; name each variable once")
+    meaningful = (*spec.key_variables, *spec.ghosts, *spec.sensitive_variables, *spec.numeric_variables, spec.weight)
+    for name in numbered:
+        if name in meaningful:
+            raise OptionError(f"{shortened(name)} is no identifier, since it has another role; recode or perturb it")
     rng = np.random.default_rng(step_seed(seed, "renumber", settings, frame, list(frame)))
     columns = {}
     for name in names:
@@ -366,16 +372,6 @@ def _households(frame: pd.DataFrame, spec: KeySpec, step: str) -> np.ndarray:
 def _numbers(numbers: np.ndarray, codes: np.ndarray, like: pd.Series) -> pd.Series:
     column = pd.array(numbers, dtype="Int64").take(codes, allow_fill=True)
     return pd.Series(column if (codes < 0).any() else column.astype("int64"), index=like.index, name=like.name)
-
-
-def _check_identifiers(names: list[str], spec: KeySpec) -> None:
-    """Raise an `OptionError` for a variable whose values say something, or one that is named twice."""
-    if twice := [name for place, name in enumerate(names) if name in names[:place]]:
-        raise OptionError(f"{shortened(twice[0])} is named twice; name each variable once")
-    meaningful = (*spec.key_variables, *spec.ghosts, *spec.sensitive_variables, *spec.numeric_variables, spec.weight)
-    for name in names:
-        if name in meaningful:
-            raise OptionError(f"{shortened(name)} is no identifier, since it has another role; recode or perturb it")
 
 
 def _perturb(frame, spec, settings, *, seed, step) -> Applied:

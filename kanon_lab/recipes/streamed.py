@@ -1,4 +1,4 @@
-"""What an engine does of a recipe: which steps, what it counts for them, and which limits counts do not tell."""
+"""Recipes by engines: the steps that they can apply, what they count for them, and limits that need records."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from kanon_lab.methods.recode_settings import RECODINGS, Tail
 from kanon_lab.recipes.plan import Plan, columns_of
 from kanon_lab.settings import read
 
-#: Steps that follow from values and classes.
+#: Steps that need only the values and classes of records.
 STREAMED = (*RECODINGS, "suppress", "suppress_risk", "remove_variables")
 
 
 def check_streamed(plan: Plan, file: str | Path, out: str | Path | None = None) -> None:
-    """Raise an `OptionError` that names the steps of a recipe that an engine does not do, or the format that is asked.
+    """Raise an `OptionError` that names the steps or the format that an engine cannot do.
 
-    An engine writes `out`, where that is asked for, in the format of the file.
+    An engine writes `out` in the format of the file.
     """
     faults = [f"{n} ({name})" for n, (name, _) in enumerate(plan.steps, 1) if name not in STREAMED]
     if faults:
@@ -45,10 +45,7 @@ def check_streamed(plan: Plan, file: str | Path, out: str | Path | None = None) 
 
 
 def counting(plan: Plan, others: Iterable[str] = ()) -> dict[str, Any]:
-    """What `kanon_lab.engines.release.opened_records` is to count for a plan, and how it reads the file.
-
-    Of `others` the different values are counted too.
-    """
+    """Options of `kanon_lab.engines.release.opened_records` for a plan; of `others` the values are counted too."""
     reading = dict(plan.reading)
     if "max_bytes" in reading:
         reading["memory"] = reading.pop("max_bytes")
@@ -67,5 +64,5 @@ def counting(plan: Plan, others: Iterable[str] = ()) -> dict[str, Any]:
 
 
 def not_known(limits: Iterable[str]) -> str:
-    """What is said of limits on what is not measured on counts."""
+    """A note on limits whose measures need records."""
     return f"not known, so not met: the limit {', '.join(limits)}; null (limits: ...) does without it"

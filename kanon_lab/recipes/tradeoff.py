@@ -1,4 +1,4 @@
-"""Which measures of a protected file are risks and which are losses, and which recipes no other beats by them."""
+"""Measures of risk and of loss of protected files, and the recipes that no other beats by them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _KINDS = {"risk": "risk", "loss": "loss of utility"}
 
 
 def measure_of(name: str, kind: str | None = None) -> Measure:
-    """The measure of that name; an `OptionError` where there is none, or it is not of the `kind` asked for.
+    """The measure of that name; an `OptionError` if there is none, or if it is not of the `kind`.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def _axis(name: object) -> Measure | None:
     return measure if measure is not None and measure.kind in _KINDS and measure.is_shown("state") else None
 
 
-#: What the functions take unless told otherwise.
+#: Default measures.
 USUAL_RISK, USUAL_LOSS = "global_risk", "non_uniform_entropy"
 
 
@@ -72,14 +72,14 @@ def risk_and_loss(points: pd.DataFrame, *, risk: str = USUAL_RISK, loss: str = U
     points : DataFrame
         `RiskUtilityMap.points` or `RiskUtilityMap.worst`.
     risk, loss : str
-        Names of measures (`MEASURES`). Of a share that was kept, such as ``indicators_overlap_mean``, the cost is the
-        rest of 1, so that less is better in both.
+        Names of measures (`MEASURES`). The cost of a share that was kept, such as ``indicators_overlap_mean``, is 1
+        less the share, so that less is always better.
 
     Returns
     -------
     DataFrame
-        Without recipes that could not be applied, or for which one of the two is not defined; a `DataError` where none
-        is left. Costs are rounded to 12 digits: sums of the same numbers in another order differ in the last of 16.
+        Without recipes that could not be applied or that lack one of the two measures; a `DataError` if none is left.
+        Costs are rounded to 12 digits: sums of the same numbers in another order differ in the last of 16.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def frontier(points: pd.DataFrame, *, risk: str = USUAL_RISK, loss: str = USUAL_
 
 
 def cheapest(points: pd.DataFrame, *, at_most: float, risk: str = USUAL_RISK, loss: str = USUAL_LOSS) -> pd.Series:
-    """The recipe of least loss among those whose risk is at most as required; an `OptionError` where none is.
+    """The recipe of least loss among those whose risk is at most as required; an `OptionError` if there is none.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def cheapest(points: pd.DataFrame, *, at_most: float, risk: str = USUAL_RISK, lo
     Returns
     -------
     Series
-        A row of `risk_and_loss`; of several with equal loss the one of least risk, and of those the first in the map.
+        A row of `risk_and_loss`; among equal losses the one of least risk, and among those the first in the map.
 
     Examples
     --------
@@ -165,14 +165,14 @@ def cheapest(points: pd.DataFrame, *, at_most: float, risk: str = USUAL_RISK, lo
 
 
 def least_loss(rows: pd.DataFrame, at_most: float) -> int | None:
-    """Position in a frontier of the recipe of least loss with at most so much risk: the last, and the first like it."""
+    """Position in a frontier of the recipe of least loss with at most so much risk; None if there is none."""
     risks = rows["risk"].to_numpy()
     met = int(np.searchsorted(risks, at_most, side="right"))
     return int(np.searchsorted(risks, risks[met - 1])) if met else None
 
 
 def risk_steps(largest: float, *, about: int = 50) -> list[float]:
-    """Required risks for a slider: from 0 in equal steps of 1, 2 or 5 of some power of ten, to `largest` or above."""
+    """Required risks for a slider: from 0 in equal steps of 1, 2 or 5 times a power of ten, to `largest` or above."""
     if largest <= 0:
         return [0.0, 1.0]
     raw = float(largest) / about
@@ -199,9 +199,9 @@ def _rounded(value: float) -> float:
 
 
 def unseen_steps(protection: Chain) -> dict[str, tuple[str, ...]]:
-    """By measure of loss the steps that it does not see, each as ``1 (recode age)``.
+    """For each measure of loss the steps that it does not see, each as ``1 (recode age)``.
 
-    One that touched a key, sensitive or numeric variable while the cost did not rise, or is not defined.
+    These are steps that touched a key, sensitive or numeric variable while the cost did not rise, or is not defined.
     """
     spec = protection.spec
     tracked = dict.fromkeys((*spec.key_variables, *spec.sensitive_variables, *spec.numeric_variables))
@@ -221,7 +221,7 @@ def unseen_steps(protection: Chain) -> dict[str, tuple[str, ...]]:
 
 
 def blind_spot(recipe: pd.Series, unseen: Mapping[str, Iterable[str]], loss: str) -> str | None:
-    """In a line, which steps of a recipe (a row of the map) its loss does not see, and what it costs by others."""
+    """A line on the steps of a recipe (a row of the map) that a loss does not see, and its cost by other measures."""
     steps = list(unseen.get(loss, ()))
     if not steps:
         return None
@@ -232,7 +232,7 @@ def blind_spot(recipe: pd.Series, unseen: Mapping[str, Iterable[str]], loss: str
 
 
 def seeing(recipes: Iterable[Mapping[str, Iterable[str]]], loss: str) -> list[str]:
-    """Measures that see every step that `loss` does not in any of the recipes, the usual loss first."""
+    """Measures that see all steps that `loss` does not see, in all of the recipes; the default loss first."""
     recipes = list(recipes)
     names = sorted((row.name for row in _LOSSES), key=lambda name: name != USUAL_LOSS)
     return [name for name in names if all({*steps.get(loss, ())}.isdisjoint(steps.get(name, ())) for steps in recipes)]

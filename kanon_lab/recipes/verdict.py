@@ -110,8 +110,8 @@ def judge(protection: Chain, limits: Mapping[str, Any], *, k_required: int | Non
     Examples
     --------
     >>> survey = pd.DataFrame({"region": [*"NNNS"], "sex": [*"mmff"]})
-    >>> found = kanon_lab.recipes.judge(kanon_lab.protect(survey, ["region", "sex"]), {"k": 2, "global_risk": 0.8})
-    >>> found.verdict["met"].tolist(), found.met
+    >>> judged = kanon_lab.recipes.judge(kanon_lab.protect(survey, ["region", "sex"]), {"k": 2, "global_risk": 0.8})
+    >>> judged.verdict["met"].tolist(), judged.met
     ([False, True], False)
     """
     k = limits.get("k") or k_required or _USUAL_K

@@ -1,4 +1,4 @@
-"""Settings in YAML: what is read, what a person most likely did where it cannot be, and files that settings name."""
+"""Settings in YAML: reading and writing them, the likely cause of their faults, and the files that they name."""
 
 from __future__ import annotations
 
@@ -20,11 +20,10 @@ _MOST_BYTES = 1_000_000
 def read_yaml(path: str | Path) -> dict:
     """The mapping in a YAML file.
 
-    Numbers are read where they are written as numbers, 12 or -0.5 or 1.0e+3, and the truth as true or false. Whatever
-    else YAML may take for one of them is the text that it looks like: codes such as 010, 0x1F, 1_000 and 12:30, the
-    words yes, no, on and off, dates, and .nan. Letters with accents are composed (NFC), as those in the names of
-    columns of a file that is read.
-    Anchors are refused, since copies of copies may be endless.
+    Numbers are written as 12, -0.5 or 1.0e+3, and truth values as true or false. Everything else that YAML may take for
+    one of them is text: codes such as 010, 0x1F, 1_000 and 12:30, the words yes, no, on and off, dates, and .nan.
+    Letters with accents are composed (NFC), as in the names of columns. Anchors are refused, since copies of copies may
+    be endless.
     """
     settings = parse_yaml(text := _text(path), path)
     if isinstance(settings, dict):
@@ -35,7 +34,7 @@ def read_yaml(path: str | Path) -> dict:
 
 
 def parse_yaml(text: str, place: str | Path) -> Any:
-    """What a text of YAML stands for, by the rules of `read_yaml`; `place` begins what is said against it."""
+    """The value of a text of YAML by the rules of `read_yaml`; errors begin with `place`."""
     try:
         return yaml.load(text, _Loader)
     except yaml.MarkedYAMLError as error:
@@ -108,7 +107,7 @@ class _Dumper(yaml.SafeDumper):
 
 
 def _check_key(key: object, key_node: yaml.Node, value_node: yaml.Node) -> None:
-    """Raise a fault for a key that was surely meant otherwise."""
+    """Raise a fault for a key that is most likely a mistake."""
     if isinstance(key, bool):
         raise _fault("a key that is a truth value; put it in quotes", key_node)
     if not isinstance(key, (str, int, float)):
@@ -157,7 +156,7 @@ def without_folders(settings: dict) -> dict:
 
 
 def _renamed(settings: Any, rename: Callable[[str], str]) -> Any:
-    """The same settings, with every ``hierarchy: {file: ...}`` renamed."""
+    """The same settings with the file of every ``hierarchy: {file: ...}`` renamed."""
     if isinstance(settings, Mapping):
         return {
             name: {**value, "file": rename(value["file"])}
@@ -199,13 +198,13 @@ _AT_CONTEXT = (_NO_COLON, "while parsing a flow", "found unexpected end of strea
 
 
 def _missing_space(text: str) -> str | None:
-    """What to say where a text begins with a name and a colon without a space after it, else None."""
+    """The fault of a text that begins with a name and a colon without a space after it; None for others."""
     name = _CLOSE_COLON.match(text)
     return f"a space is missing after the colon of {shortened(name[1])}; write it there" if name else None
 
 
 def _reworded(error: yaml.MarkedYAMLError, text: str) -> str:
-    """What the parser says, with its own line and column, in words that say what to do."""
+    """The parser's fault in words that say what to do, with the parser's line and column."""
     problem, context = error.problem or "is no YAML", error.context or ""
     kind = next((kind for kind in _WORDS if context.startswith(kind) or problem.startswith(kind)), None)
     mark = error.context_mark if kind in _AT_CONTEXT else error.problem_mark or error.context_mark

@@ -184,7 +184,7 @@ def test_by_default_processes_begin_when_it_takes_longer(found, survey, monkeypa
 
 SLEEPERS = """
 import time
-from kanon_lab.recipes.risk_map import shared_out
+from kanon_lab.recipes.processes import shared_out
 
 print("begun", flush=True)
 list(shared_out(time.sleep, (600,), [1, 2], 2))
