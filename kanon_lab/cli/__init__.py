@@ -20,13 +20,13 @@ INTERRUPTED = 130
 _STOPS = ("SIGTERM", "SIGHUP")
 
 _SUMMARIES = {
-    "population": "Expected anonymity of a population known as counts.",
-    "measure": "Anonymity, risk and diversity of a microdata file.",
+    "population": "Estimate the anonymity of a population that is known as counts.",
+    "measure": "Measure anonymity, risk and diversity of a microdata file.",
     "init": "Write a first configuration of a report on a microdata file.",
     "protect": "Apply a recipe of protection steps to a microdata file.",
-    "map": "Risk and utility of many recipes on a microdata file.",
-    "subsample": "Risk of identification in a sample, from subsamples of it.",
-    "report": "One offline HTML page on a microdata file and its protection.",
+    "map": "Compare the risk and utility of many recipes on a microdata file.",
+    "subsample": "Estimate the risk of identification in a sample from subsamples of it.",
+    "report": "Write one offline HTML page on a microdata file and its protection.",
     "data": "List, fetch, find and make data sets.",
 }
 # Those whose module has another name, since several stand in it.
@@ -67,7 +67,7 @@ class LazyGroup(click.Group):
 )
 @click.version_option(package_name="kanon-lab", message="%(prog)s %(version)s")
 def cli() -> None:
-    """Measures of anonymity, and published studies of it recomputed."""
+    """Measure the anonymity of files and populations, protect files, and recompute published studies."""
 
 
 def main(args: Sequence[str] | None = None) -> None:

@@ -5,6 +5,7 @@ from functools import partial
 import click
 
 from kanon_lab.cli.options import (
+    Command,
     column_option,
     engine_option,
     file_argument,
@@ -83,15 +84,17 @@ def _shares(context, parameter, texts):
     return found
 
 
-@click.command(name="measure", epilog=_OF_MEASURE)
+@click.command(cls=Command, name="measure", epilog=_OF_MEASURE)
 @optional_file_argument
 @keys_unless_counted_option
-@column_option(
-    "--weight", "Sampling weight: the measures of risk need a sample with weights. Default: every weight is 1."
-)
-@column_option("--household", "Identifier of the household.")
+@column_option("--weight", "Sampling weight, which the measures of risk need.  [default: every weight is 1]")
+@column_option("--household", "Household ID: also measure the risk of whole households.  [default: none]")
 @click.option(
-    "--sensitive", multiple=True, callback=names, metavar="S,...", help="Variables that an intruder wants to learn."
+    "--sensitive",
+    multiple=True,
+    callback=names,
+    metavar="S,...",
+    help="Also measure the diversity of these variables.  [default: none]",
 )
 @missing_option
 @reads_microdata("save_classes")
@@ -101,15 +104,19 @@ def _shares(context, parameter, texts):
     "--classes",
     multiple=True,
     metavar="COUNTS",
-    help="In place of FILE, counts that --save-classes has written. May repeat: parts make the whole.",
+    help="Read counts that --save-classes wrote, in place of FILE. Repeat it to add up several parts.",
 )
 @click.option(
     "--save-classes",
     metavar="OUT",
-    help="Also write how many records share each combination of keys and sensitive values, as .parquet.",
+    help="Also write a .parquet file with the number of records for each combination of keys and sensitive values.",
 )
 @click.option(
-    "--k", default="2,3,5", callback=whole_numbers, show_default=True, help="Count the records with f_k below these."
+    "--k",
+    default="2,3,5",
+    callback=whole_numbers,
+    show_default=True,
+    help="Count the records with f_k below each of these.",
 )
 @click.option(
     "--threshold",
@@ -119,50 +126,57 @@ def _shares(context, parameter, texts):
     callback=_shares,
     show_default=True,
     metavar="R,...",
-    help="Count the records with an individual risk above these, from 0 to 1. May repeat.",
+    help="Count the records with an individual risk above each of these, from 0 to 1. Repeatable.",
 )
 @click.option(
     "--estimator",
     type=click.Choice(_ESTIMATORS),
     default=_ESTIMATORS[0],
     show_default=True,
-    help="Of individual risk: the mean of 1/F_k given f_k by approximation, the same exactly, or 1/F_k as if known.",
+    help="Estimate individual risk by the mean of 1/F_k given f_k (approximate or exact), or by 1/F_k as if F_k were "
+    "known.",
 )
 @click.option(
-    "--recursive-c", type=float, default=2.0, show_default=True, metavar="C", help="The c of recursive (c,l)-diversity."
+    "--recursive-c",
+    type=float,
+    default=2.0,
+    show_default=True,
+    metavar="C",
+    help="Use this c for recursive (c,l)-diversity.",
 )
 @click.option(
     "--distance",
     type=click.Choice(["equal", "ordered"]),
     default="equal",
     show_default=True,
-    help="Between sensitive values, for t-closeness.",
+    help="Treat sensitive values as equally distant or as ordered, for t-closeness.",
 )
 @click.option(
     "--bands",
     multiple=True,
     callback=_bands,
     metavar="S=EDGE,...",
-    help="Bands of a sensitive quantity: income=1000,2000 is below 1000, 1000 to below 2000, and the rest. May repeat.",
+    help="Group a sensitive quantity: income=1000,2000 makes below 1000, 1000 to below 2000, and the rest. Repeatable.",
 )
 @click.option(
     "--fail-under-k",
     default="1",
     callback=whole_number,
     metavar="K",
-    help="Exit with 1, after the result, where the file is not K-anonymous.",
+    help="Exit with 1, after the result, if the file is not K-anonymous.  [default: 1, which never fails]",
 )
 @json_option
 def measure(
     source, keys, weight, household, sensitive, missing, classes, save_classes, fail_under_k, as_json, **options
 ):
-    """Anonymity, risk and diversity of the records in FILE, from counts only: no value of a record is printed.
+    """Measure anonymity, risk and diversity of the records in FILE.
 
-    What is printed is for the office only: two runs, with and without one person, tell that person's values.
+    Only counts are printed, never a value of a record. Keep this output inside your office all the same: comparing a
+    run with a person and a run without reveals that person's values.
 
     FILE is a .csv, .parquet, .xlsx, .sav, .dta or .sas7bdat file (.gz may follow) with a row for each record, or a data
     set such as health-survey. A csv file is in UTF-8, UTF-16 or Windows-1252. f_k is the number of records that share a
-    record's keys, F_k the sum of their weights. Exit code: 0; 1 where --fail-under-k is not met; 2 after bad input.
+    record's keys, F_k the sum of their weights. Exit code: 0; 1 if --fail-under-k is not met; 2 after bad input.
     """
     from kanon_lab.measures import measure
 
@@ -260,56 +274,62 @@ def _texts(kind, result, n):
     return texts
 
 
-@click.command(name="subsample", epilog=_OF_SUBSAMPLE)
+@click.command(cls=Command, name="subsample", epilog=_OF_SUBSAMPLE)
 @file_argument
 @keys_option
 @click.option(
     "--fraction",
     type=float,
     metavar="F",
-    help="Sampling fraction of the sample, between 0 and 1; subsamples have the same. Not with --weight.",
+    help="Sampling fraction of the sample, between 0 and 1, used for the subsamples too. Not with --weight.",
 )
-@column_option("--weight", "Sampling weight: each record is drawn with the chance 1 / weight.")
+@column_option("--weight", "Sampling weight: draw each record with probability 1 / weight, in place of --fraction.")
 @column_option(
     "--cluster",
-    "Clusters (primary sampling units) that the survey drew: subsamples take whole ones, as a survey of everybody "
-    "in the clusters drawn did.",
+    "Clusters (primary sampling units) that the survey drew: draw whole clusters, as a survey of everybody in them "
+    "did.  [default: draw records]",
 )
 @click.option(
     "--cluster-fraction",
     type=float,
     metavar="F",
-    help="Share of all clusters that the survey drew, where it took only some households or persons in each: then "
-    "subsamples draw both again.",
+    help="Share of all clusters that the survey drew, if it took only some households or persons in each: draw "
+    "both again.  [default: clusters are whole]",
 )
 @column_option(
     "--household",
-    "Households that were surveyed as wholes: subsamples take whole ones, within clusters where these are named.",
+    "Household ID, if the survey took whole households: draw whole households, within --cluster if it is named.",
 )
 @click.option(
-    "--repeats", type=int, default=1, show_default=True, metavar="R", help="Subsamples to draw, up to 100,000."
+    "--repeats", type=int, default=1, show_default=True, metavar="R", help="Draw so many subsamples, up to 100,000."
 )
-@click.option("--seed", type=int, default=0, show_default=True, metavar="S", help="Of the random numbers.")
-@click.option("--fixed-size", is_flag=True, help="Subsamples of a fixed number of records, not each by its own draw.")
+@click.option("--seed", type=int, default=0, show_default=True, metavar="S", help="Seed of the random numbers.")
+@click.option(
+    "--fixed-size", is_flag=True, help="Draw a fixed number of records.  [default: each record by its own draw]"
+)
 @click.option(
     "--p-a",
     type=float,
     default=1.0,
     show_default=True,
     metavar="P",
-    help="Chance that what an intruder knows is coded as in FILE and right, from 0 to 1.",
+    help="Probability, from 0 to 1, that what an intruder knows is right and coded as in FILE.",
 )
 @missing_option
 @reads_microdata()
 @json_option
 def subsample(source, keys, weight, cluster, household, missing, fixed_size, as_json, **options):
-    """Risk of identification in the sample FILE: what a subsample is to it, it is taken to be to the population.
+    """Estimate the risk of identification in the sample FILE from subsamples of it.
+
+    We assume that the sample relates to the population as a subsample relates to the sample.
 
     FILE is a .csv, .parquet, .xlsx, .sav, .dta or .sas7bdat file (.gz may follow) with a row for each record, or a data
-    set such as health-survey. A csv file is in UTF-8, UTF-16 or Windows-1252. Of its n1 records u1 are unique in it; of
-    the n2 of a subsample u2 are unique there, and u of these in FILE too. Then p(c) = (u1/n1)(u/u2), p(d) = u/u2, and
-    p(identification) = p(a) p(b) p(c) p(d), where p(b) is the fraction. Where the survey drew clusters or households,
-    name their columns, so that a subsample is drawn as the sample was. Exit code: 0; 2 after bad input.
+    set such as health-survey. A csv file is in UTF-8, UTF-16 or Windows-1252. FILE has n1 records, of which u1 are
+    unique in it. A subsample has n2 records: u2 are unique in the subsample, and u of these also in FILE. Then
+    p(c) = (u1/n1)(u/u2), p(d) = u/u2, and p(identification) = p(a) p(b) p(c) p(d), where p(b) is the fraction. If the
+    survey drew clusters or households, name their columns, so that subsamples are drawn in the same way.
+
+    Exit code: 0; 2 after bad input.
     """
     from kanon_lab.sample.study import subsample_risk
 

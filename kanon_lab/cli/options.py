@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property, partial, wraps
+from inspect import cleandoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -25,6 +26,21 @@ _BYTES = re.compile("([0-9]{1,18})(|KB|MB|GB)", re.IGNORECASE)
 # What the functions below are called with: each is the callback of options.
 _Context: TypeAlias = click.Context
 _Parameter: TypeAlias = click.Parameter
+
+
+class Command(click.Command):
+    """A command whose help shows its examples right after its first sentence."""
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the first sentence, the examples, and the rest."""
+        first, _, rest = cleandoc(self.help or "").partition("\n\n")
+        for text in filter(None, (first, self.epilog, rest)):
+            formatter.write_paragraph()
+            with formatter.indentation():
+                formatter.write_text(cleandoc(text))
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write nothing: the examples are above."""
 
 
 def _given(context: _Context, parameter: _Parameter, file: str) -> str:
@@ -101,7 +117,7 @@ _keys = partial(
     multiple=True,
     callback=names,
     metavar="A,B,...",
-    help="Key variables: what an intruder may know. May repeat. A name that has a comma stands in quotes: '\"a,b\",c'.",
+    help="Key variables: what an intruder may know. Repeatable. Quote a name that has a comma: '\"a,b\",c'.",
 )
 keys_option, keys_unless_counted_option = _keys(required=True), _keys()
 missing_option = click.option(
@@ -109,17 +125,20 @@ missing_option = click.option(
     type=click.Choice([*MISSING_POLICIES]),
     default="wildcard",
     show_default=True,
-    help="A missing key is compatible with anything, a value of its own, or an error.",
+    help="How to treat a missing key: it matches any value, it is a value of its own, or it is an error.",
 )
 na_option = click.option(
-    "--na", multiple=True, metavar="TEXT", help="A text that means missing, such as NA. May repeat."
+    "--na",
+    multiple=True,
+    metavar="TEXT",
+    help="Treat this text, such as NA, as missing. Repeatable.  [default: only empty cells]",
 )
 missing_codes_option = click.option(
     "--missing-codes",
     multiple=True,
     metavar="V=CODE,...",
     callback=_codes,
-    help="Codes that mean missing in a variable: P3=88,99. May repeat.",
+    help="Treat these codes of a variable as missing, such as P3=88,99. Repeatable.  [default: none]",
 )
 max_bytes_option = click.option(
     "--memory",
@@ -127,20 +146,22 @@ max_bytes_option = click.option(
     metavar="N",
     callback=_limited,
     expose_value=False,
-    help=f"The memory that reading or counting a file may take, such as 8GB.  [default: {files.MAX_BYTES // 10**9}GB]",
+    help=f"Use no more memory than this to read or count a file, such as 8GB.  [default: {files.MAX_BYTES // 10**9}GB]",
 )
 engine_option = click.option(
     "--engine",
     type=click.Choice(["auto", "memory", "duckdb", "spark"]),
     default="auto",
     show_default=True,
-    help="What counts the records: this program in memory, DuckDB, or Spark. auto takes DuckDB for large files and "
-    "folders of parts, where it is installed, and says so.",
+    help="Count the records in memory, by DuckDB or by Spark. auto uses DuckDB, if it is installed, for large files "
+    "and folders of parts, and says so.",
 )
 spill_option = click.option(
-    "--spill", metavar="FOLDER", help="Where an engine puts what does not fit into memory, for as long as it runs."
+    "--spill",
+    metavar="FOLDER",
+    help="Folder for what an engine cannot keep in memory while it runs.  [default: the folder for temporary files]",
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON only.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, for programs.")
 
 
 def column_option(option: str, text: str) -> Callable:

@@ -50,7 +50,7 @@ def _lines(result, protection):
         f"keys: {', '.join(result['keys'])}; missing keys: {missing} ({MISSING_POLICIES[missing]})",
         f"weight: {result['weight'] or 'none'}; household: {result['household'] or 'none'}",
         f"direct identifiers dropped: {', '.join(result['direct_identifiers']) or 'none named'}",
-        f"released as they came, and without a role: {', '.join(result['untouched']) or 'none'}",
+        f"released unchanged, and without a role: {', '.join(result['untouched']) or 'none'}",
     ):
         yield from wrapped(text)
     notes = [f"- {note}" for note in result["notes"] if key_of(note) != "untouched"]  # it is said above
@@ -131,7 +131,7 @@ def _measures(protection, history):
     if household:
         names |= {"with_household_size_k_achieved": "k (counted)"}
         names |= {"with_household_size_sample_uniques": "uniques (counted)"}
-        remarks.append("(counted: for an outsider who also counts the members of each household)")
+        remarks.append("(counted: for an intruder who also counts the members of each household)")
     yield "Anonymity after each step{of}", names, {}, *remarks
 
     risks = [
@@ -146,7 +146,7 @@ def _measures(protection, history):
     names |= {f"distinct_{name}": f"values of {shortened(name)}" for name in spec.key_variables}
     yield "Key cells after each step{of}: shares, and different values", names, formats
 
-    title = "Links after each step{of}: records that an outsider with the true values links to their own"
+    title = "Links after each step{of}: records that an intruder with the true values links to their own"
     yield title, *_heads(measures(shown="state", kind="risk", taken_from="states"), share=percent)
 
     losses = [row for row in measures(shown="state", kind="loss") if not (row.kept or row.part_of)]
