@@ -102,7 +102,10 @@ def population(source, year, places, by, dates, ranges, round_each_k, pool_ages,
 
     parsed = parse_ranges(ranges)
     chosen_dates = parse_dates(dates) if dates else PERIODS
-    counts = load_counts(source, year=year, pool_from=_age(pool_ages), columns=parse_columns(columns))
+    oldest = None if pool_ages == "none" else _whole_number(pool_ages)
+    if oldest is None and pool_ages != "none":
+        raise OptionError(f"--pool-ages {shortened(pool_ages)!r}: write an age in years, such as 85, or none")
+    counts = load_counts(source, year=year, pool_from=oldest, columns=parse_columns(columns))
     notes = counts.attrs.get("notes", [])
     if places:
         counts = only_places(counts, places, source)
@@ -121,13 +124,13 @@ def parse_dates(dates):
 
     result = {}
     for text in dates:
-        name, given, number = text.partition("=")
-        periods = _whole_number(number) if given else PERIODS.get(name)
+        name, sign, number = text.partition("=")
+        periods = _whole_number(number) if sign else PERIODS.get(name)
         if not name.isprintable() or not name or not periods:
             raise OptionError(
                 f"--dates {shortened(text)!r}: write {', '.join(PERIODS)}, or NAME=PERIODS such as week=261"
             )
-        if name in result or (given and name in PERIODS):
+        if name in result or (sign and name in PERIODS):
             raise OptionError(f"--dates {shortened(text)!r}: this name has its periods already; choose another name")
         result[name] = periods
     return result
@@ -142,15 +145,6 @@ def only_places(counts, places, source):
                 f"--place {place!r}: {source} has no such municipality or province; write its INE code, such as 29025"
             )
     return counts[counts["place"].isin(places) | counts["province"].isin(places)]
-
-
-def _age(text):
-    if text == "none":
-        return None
-    age = _whole_number(text)
-    if age is None:
-        raise OptionError(f"--pool-ages {shortened(text)!r}: write an age in years, such as 85, or none")
-    return age
 
 
 def _whole_number(text):

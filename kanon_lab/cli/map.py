@@ -96,15 +96,21 @@ def map(  # noqa: A001 (the name of the command)
     recipe = candidates[0].recipe
     read = source.read(**recipe.reading)
     with about(source.file):
-        found = risk_utility_map(read.numbered, settings, repeats=repeats, workers=workers, path=recipe_path)
+        compared = risk_utility_map(read.numbered, settings, repeats=repeats, workers=workers, path=recipe_path)
     axes = {"risk": risk, "loss": loss, "repeats": "worst" if worst else "mean"}
-    result = {**OFFICE, "file": source.file, "recipe": recipe_path, "n": len(read.frame), **_result(found, axes, limit)}
-    result["notes"] = [*recipe.notes, *found.notes(risk), *reading_notes(read)]
+    result = {
+        **OFFICE,
+        "file": source.file,
+        "recipe": recipe_path,
+        "n": len(read.frame),
+        **_result(compared, axes, limit),
+    }
+    result["notes"] = [*recipe.notes, *compared.notes(risk), *reading_notes(read)]
     if out is not None:
-        write_microdata(found.points, out, overwrite=True)
+        write_microdata(compared.points, out, overwrite=True)
     written = None if result["cheapest"] is None else write_recipe
     if written is not None:
-        chosen = found.recipes[result["cheapest"]["label"]]
+        chosen = compared.recipes[result["cheapest"]["label"]]
         files.write_text(written, dump_yaml(seen_from(chosen, written)))
     result |= {"out": out, "written_recipe": written}
     show(result, partial(_print, result, of_risk, of_loss), out, written, as_json=as_json)
@@ -131,27 +137,27 @@ def _check_target(path, overwrite, file, recipe_path, candidates):
         return
     if not overwrite or not files.is_file(path):
         raise StorageError(f"{path}: is there already; choose another name, or say to replace it (--overwrite)")
-    for each in candidates:
-        refuse_inputs(path, file, recipe_path, each.recipe)
+    for candidate in candidates:
+        refuse_inputs(path, file, recipe_path, candidate.recipe)
 
 
-def _result(found, axes, limit):
+def _result(compared, axes, limit):
     """The recipes that no other beats, the cheapest of them that meets the limit, and all that was measured."""
     from kanon_lab.recipes.tradeoff import measure_of, seeing
 
-    frontier, points, unmet, cheapest = found.frontier(**axes), found.points, None, None
+    frontier, points, unmet, cheapest = compared.frontier(**axes), compared.points, None, None
     caution = None
-    spread = found.spread.loc[frontier.index]
-    shown = ["label", *found.parameters, "repeats", "risk", "loss"]
+    spread = compared.spread.loc[frontier.index]
+    shown = ["label", *compared.parameters, "repeats", "risk", "loss"]
     loss = axes["loss"]
-    unseen = [list(found.unseen.get(label, {}).get(loss, ())) for label in frontier["label"]]
-    beside = next((name for name in seeing(found.unseen.values(), loss) if any(unseen) and name in frontier), None)
+    unseen = [list(compared.unseen.get(label, {}).get(loss, ())) for label in frontier["label"]]
+    beside = next((name for name in seeing(compared.unseen.values(), loss) if any(unseen) and name in frontier), None)
     costs = {} if beside is None else {beside: measure_of(beside).cost(frontier[beside])}
     frontier = frontier[shown].assign(risk_sd=spread[axes["risk"]], loss_sd=spread[loss], unseen=unseen, **costs)
     if limit is not None:
         try:
-            cheapest = found.cheapest(at_most=limit, **axes)[shown].to_dict()
-            caution = found.caution(cheapest["label"], loss)
+            cheapest = compared.cheapest(at_most=limit, **axes)[shown].to_dict()
+            caution = compared.caution(cheapest["label"], loss)
         except OptionError as error:  # none meets it
             unmet = str(error)
     return {

@@ -57,31 +57,31 @@ def _bands(context, parameter, texts):
     """Bands by variable, open on both sides and closed on the left, from texts such as income=1000,2000."""
     from kanon_lab.measures import Bands
 
-    found = {}
+    bands = {}
     for text in texts:
         name, _, edges = text.rpartition("=")
         try:
             numbers = [float(edge) for edge in edges.split(",")]
-            found[name.strip()] = Bands([None, *numbers, None], "left")
+            bands[name.strip()] = Bands([None, *numbers, None], "left")
         except (ValueError, OptionError):
             name = ""
         if not name.strip():
             raise OptionError(
                 f"--bands {shortened(text)!r}: write a variable and rising edges, such as income=1000,2000"
             )
-    return found
+    return bands
 
 
 def _shares(context, parameter, texts):
     """The numbers from 0 to 1 in comma-separated texts."""
     try:
-        found = [float(part) for text in texts for part in text.split(",")]
+        shares = [float(part) for text in texts for part in text.split(",")]
     except ValueError:
-        found = [-1]
-    if not all(0 <= share <= 1 for share in found):
-        said = shortened(",".join(texts))
-        raise OptionError(f"--threshold {said!r}: write numbers from 0 to 1 with a point, such as 0.05,0.2")
-    return found
+        shares = [-1]
+    if not all(0 <= share <= 1 for share in shares):
+        typed = shortened(",".join(texts))
+        raise OptionError(f"--threshold {typed!r}: write numbers from 0 to 1 with a point, such as 0.05,0.2")
+    return shares
 
 
 @click.command(cls=Command, name="measure", epilog=_OF_MEASURE)
@@ -197,9 +197,9 @@ def measure(
     result = {**OFFICE, "file": file, **measured.to_dict()}
     result["notes"] += reading_notes(read)
     show(result, lambda: print_lines(_lines(result)), as_json=as_json)
-    if (found := measured.k_achieved) < fail_under_k:
+    if (k_achieved := measured.k_achieved) < fail_under_k:
         name = without_folders(file, file)
-        end(1, f"{name}: k achieved is {found}, below {fail_under_k} (--fail-under-k)")
+        end(1, f"{name}: k achieved is {k_achieved}, below {fail_under_k} (--fail-under-k)")
 
 
 def _grouped(source, spec, save_classes):
@@ -266,10 +266,10 @@ def _texts(kind, result, n):
     texts = {}
     for row in measures(shown="file", kind=kind):
         levels = result.get(_LEVELS.get(row.name, "")) or {}
-        found = {row.at(level).called(): value for level, value in levels.items()}
+        values = {row.at(level).called(): value for level, value in levels.items()}
         if not row.levels and result.get(row.name) is not None:
-            found = {row.called(): result[row.name]}
-        for title, value in found.items():
+            values = {row.called(): result[row.name]}
+        for title, value in values.items():
             texts[title] = row.written(value) + (f" ({percent(value / n)})" if row.unit == "records" else "")
     return texts
 
@@ -350,14 +350,30 @@ def subsample(source, keys, weight, cluster, household, missing, fixed_size, as_
 def _print(result, risk):
     """Print the study for people."""
     means = ", mean" if risk.repeats > 1 else ""
+    counts = {
+        "in the sample (n1)": risk.n1,
+        "unique in the sample (u1)": risk.u1,
+        f"in the subsample (n2{means})": risk.n2,
+        f"unique in the subsample (u2{means})": risk.u2,
+        f"unique in both (u{means})": risk.u,
+    }
+    records = {name: f"{count:,.1f}" if isinstance(count, float) else f"{count:,}" for name, count in counts.items()}
+    conditions = {
+        "what the intruder knows is coded alike and right, p(a), as given": risk.p_a,
+        "the person is in the sample, p(b)": risk.p_b,
+        "the person's keys are unique in the population, p(c)": risk.p_c,
+        "a record unique in the sample is unique in the population, p(d)": risk.p_d,
+        "identification, the product of the four": risk.p_identification,
+    }
+    shares = {name: percent(share, digits=4) for name, share in conditions.items()}
     spread = f", and the spread of these {risk.repeats:,}" if means else ""
     print_lines(
         [
             f"{result['file']}: {risk.n1:,} records, keys {', '.join(map(str, risk.keys))} {FOR_OFFICE}",
             f"missing keys: {risk.missing} ({MISSING_POLICIES[risk.missing]})",
             f"subsamples: {risk.repeats:,}, {_drawn(risk)}, seed {risk.seed}",
-            *aligned("Records", _records(risk, means)),
-            *aligned("The four conditions of an identification", _conditions(risk)),
+            *aligned("Records", records),
+            *aligned("The four conditions of an identification", shares),
             "",
             f"Over all subsamples, in closed form{spread}",
         ]
@@ -365,7 +381,7 @@ def _print(result, risk):
     table = risk.spread.rename(columns={"q025": "2.5%", "q975": "97.5%"}) if means else risk.spread[[]]
     table = table.assign(expected=risk.expected)
     print_frame(table[["expected", *table.columns[:-1]]].reset_index(names=""))
-    notes = [*(f"warning: {each}" for each in result["warnings"]), *result["notes"]]
+    notes = [*(f"warning: {warning}" for warning in result["warnings"]), *result["notes"]]
     print_lines(["", *notes] if notes else [])
 
 
@@ -381,25 +397,3 @@ def _drawn(risk):
     whole = risk.household if risk.cluster is None or risk.cluster_fraction is not None else risk.cluster
     within = "" if risk.cluster_fraction is None else f", of {risk.cluster} with the chance {risk.cluster_fraction:g}"
     return f"{drawn.format('record' if whole is None else f'whole {whole}')}{within}; {risk.units:,} in the sample"
-
-
-def _records(risk, means):
-    counts = {
-        "in the sample (n1)": risk.n1,
-        "unique in the sample (u1)": risk.u1,
-        f"in the subsample (n2{means})": risk.n2,
-        f"unique in the subsample (u2{means})": risk.u2,
-        f"unique in both (u{means})": risk.u,
-    }
-    return {name: f"{count:,.1f}" if isinstance(count, float) else f"{count:,}" for name, count in counts.items()}
-
-
-def _conditions(risk):
-    shares = {
-        "what the intruder knows is coded alike and right, p(a), as given": risk.p_a,
-        "the person is in the sample, p(b)": risk.p_b,
-        "the person's keys are unique in the population, p(c)": risk.p_c,
-        "a record unique in the sample is unique in the population, p(d)": risk.p_d,
-        "identification, the product of the four": risk.p_identification,
-    }
-    return {name: percent(share, digits=4) for name, share in shares.items()}

@@ -219,7 +219,9 @@ def _end(result, protection):
     if len(worst := _worst_indicators(protection)):
         yield Section(f"Indicators that suffered most, of those with {_FEW} records or more", [Table(worst)])
     if result["diversity"]:
-        columns = {shortened(name): [values[each] for each in MEASURES] for name, values in result["diversity"].items()}
+        columns = {
+            shortened(name): [values[measure] for measure in MEASURES] for name, values in result["diversity"].items()
+        }
         names = [f"{name} ({'least' if least else 'largest'})" for name, least in MEASURES.items()]
         table = Table(pd.DataFrame({"measure": names, **columns}))
         yield Section("Diversity of sensitive values in the end: the worst class", [table])

@@ -41,8 +41,12 @@ _TURNING = {code: f"[U+{code:04X}]" for code in (0x61C, 0x200E, 0x200F, *range(0
 
 def report_page(executed: str | Path, *, title: str, language: str, banner: str = "") -> str:
     """The page of an executed notebook: figures, tables and texts, none of its code; with a banner on every screen."""
-    outputs = [output for cell in read_notebook(executed).cells for output in cell.get("outputs", [])]
-    shown = [html for output in outputs if (html := _html_of(output, language)) is not None]
+    shown = []  # figures and HTML: no words of warnings, no errors, no plain text
+    for output in (output for cell in read_notebook(executed).cells for output in cell.get("outputs", [])):
+        if figures.VEGALITE_MIME in (data := output.get("data", {})):
+            shown.append(figures.output_html(data, output.metadata, language))
+        elif "text/html" in data:
+            shown.append(data["text/html"])
     words = Words(language)
     page = render_template(
         "page.html",
@@ -60,14 +64,6 @@ def report_page(executed: str | Path, *, title: str, language: str, banner: str 
         ],
     )
     return page.translate(_TURNING)
-
-
-def _html_of(output: Any, language: str) -> str | None:
-    """What an output shows on a page: a figure or HTML; no words of warnings, no errors, no plain text."""
-    data = output.get("data", {})
-    if figures.VEGALITE_MIME in data:
-        return figures.output_html(data, output.metadata, language)
-    return data.get("text/html")
 
 
 @dataclass(frozen=True)
