@@ -252,7 +252,7 @@ def reading_notes(file: "MicrodataFile | CountedFile") -> Iterator[str]:
     from kanon_lab.data import usual_marks
     from kanon_lab.data.microdata import double_spellings, nearly_numbers
 
-    # Of counted records each value stands once, with the number of its records.
+    # Counted records have each value once, with the number of its records.
     columns: Any = getattr(file, "values", None)
     records = getattr(file, "times", None)
     columns = file.frame if columns is None else columns

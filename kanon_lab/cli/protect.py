@@ -197,7 +197,7 @@ def _result(protection, recipe, least, of_reading):
 
 
 def _counted_result(protection, recipe, least, of_reading):
-    """The same as far as counts tell it."""
+    """The same, as far as it can be measured from counts."""
     from kanon_lab.recipes.counted import MEASURED, not_counted
 
     result, judged = _of_classes(protection, recipe, least, of_reading)
@@ -214,7 +214,7 @@ def _counted_result(protection, recipe, least, of_reading):
 
 
 def _of_classes(protection, recipe, least, of_reading):
-    """What is told of every protection, and how it was judged."""
+    """What is printed of every protection, and how it was judged."""
     from kanon_lab import recipes
     from kanon_lab.recipes.plan import as_limits
     from kanon_lab.recipes.verdict import final_diversity

@@ -17,7 +17,7 @@ from kanon_lab.terms import key_of
 
 _MOST_CLAIMS = 10
 _MOST_INDICATORS = 5
-# An estimate of fewer records would tell their values.
+# An estimate from fewer records would reveal their values.
 _FEW = 10
 _risk = partial(percent, digits=4)
 
@@ -228,7 +228,7 @@ def _end(result, protection):
 
 
 def _worst_indicators(protection):
-    """Those whose intervals overlap least, in ranges: the estimates before and after would tell single values."""
+    """Those whose intervals overlap least, in ranges: the estimates before and after would reveal single values."""
     compared = indicators(protection, least=_FEW)[0]
     worst = compared[compared["overlap"] < 1].sort_values("overlap", kind="stable").head(_MOST_INDICATORS)
     if len(worst):

@@ -287,12 +287,12 @@ def _engine(source, config, release):
 
 
 def _row(path, config, report):
-    """A report as it stands in JSON."""
+    """A report as JSON shows it."""
     from kanon_lab.recipes.streamed import not_known
 
     notes = []
     if report.engine != "memory":
-        notes.append(f"counted by {report.engine}: what needs records is not told, and the page says what that is")
+        notes.append(f"counted by {report.engine}: measures that need single records are left out; the page lists them")
         if unknown := [row["name"] for row in report.judged["limits"] if row["value"] is None]:
             notes.append(not_known(unknown))
     return {

@@ -212,7 +212,7 @@ def analyse(
 def _describe_file(
     file: MicrodataFile | Records | pd.DataFrame, name: str, internal: bool
 ) -> tuple[dict[str, Any], Mapping[str, Mapping]]:
-    """What is told of the file, and labels of its codes; of a large one a hash only where it is told."""
+    """What a report says of the file, and the labels of its codes; a large file has a hash only in an internal one."""
     if isinstance(file, pd.DataFrame):
         return {"name": name, "records": len(file), "columns": file.shape[1], "notes": ()}, {}
     notes = file.notes if isinstance(file, MicrodataFile) else file.counted.notes
@@ -290,7 +290,7 @@ def _summary(protection: Protection, config: ReportConfig, name: str, k: int) ->
 
 
 def _identifiers(protection: Protection, name: str, step: int) -> str | None:
-    """What is said against the release where one of its records, at equal steps, holds a direct identifier."""
+    """The message on the first direct identifier in the release, searched at equal steps, or None."""
     spec, names = protection.spec, protection.spec.direct_identifiers
     if not names:
         return None

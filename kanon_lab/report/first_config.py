@@ -37,14 +37,14 @@ _FEW = 30
 _NAMED = 20
 # Of the records that have one, this share have a value of their own where a text identifies.
 _OWN = 0.95
-# Records that tell whether having a value of one's own means anything.
+# Fewer records than this do not show whether a value in only one record means anything.
 _ENOUGH = 20
 # A household has so many members in the mean at most.
 _MEMBERS = 15
 _FALLBACK = 3
 # Whole numbers up to this are grades or counts rather than weights.
 _LEAST_WEIGHT = 20
-# Numbers of so many digits each may be codes, where a value stands in so many records.
+# Numbers may be codes if all have so many digits and each is in so many records on average.
 _DIGITS_OF_A_CODE, _RECORDS_OF_A_CODE = 3, 3
 _DIGITS_OF_A_NUMBER = 5
 _WIDTH = 100
@@ -112,7 +112,7 @@ def guess_roles(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _guess(name: str, column: pd.Series, body: bool) -> Guess:
-    """A guess at one column by itself; whether measures of a body stand in the file tells what a weight is."""
+    """A guess from one column alone; `body`: the file has measures of the body, so a weight may be one of them."""
     guess = Guess(name, kind_of(column), int(column.nunique()), int(column.isna().sum()))
     if guess.distinct < 2:
         return guess.as_("", "constant" if guess.distinct else "empty")

@@ -55,7 +55,7 @@ def _rarest(a: Analysis) -> str:
 
 
 def _form(measure: Measure, w: Words) -> Callable[[Any], str]:
-    """How a value is told: shares in per cent, counts as they are, other numbers with the digits that count."""
+    """How values of a measure are written: shares in per cent, counts in full, others with significant digits."""
     return w.percent if measure.share else w.significant if measure.unit == "number" else w.number
 
 

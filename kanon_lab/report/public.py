@@ -27,19 +27,19 @@ if TYPE_CHECKING:
 # Steps of counts, and the part of the records that a step is at most.
 _STEPS = (10, 20, 50, 100)
 _PART, _PART_OF_CATEGORIES = 10, 50
-# Different values of a column up to which they are told as they are: categories, all of which the release shows.
+# Up to so many different values are counted exactly: they are categories, all of which the release shows.
 _MOST_CATEGORIES = 30
 # Counts of records, and the shares that follow from them.
 _SHARES = {"records": "share", "compatible": "compatible_share"}
 _FILE = ("name", "records", "columns", "format", "encoding", "separator", "decimal", "notes")
 # Parts of notes that are shares of households or neighbours.
 _SHARED = ("share", "often", "at_random")
-# What would tell everybody where it is worth trying seeds.
+# Notes with such keys would show readers which seeds are worth trying.
 _GUESSED = "seed_"
 
 
 def step_of(records: int, part: int = _PART) -> int:
-    """The step in which counts of records are told: the largest of 10, 20, 50 and 100 of which the file has `part`."""
+    """What counts of records are rounded to: the largest of 10, 20, 50 and 100 that the file has `part` times."""
     return max((step for step in _STEPS if step * part <= records), default=_STEPS[0])
 
 
@@ -130,11 +130,11 @@ class _Rounding:
         return value
 
     def several(self, value: int, released: bool) -> int:
-        """How many categories stand together: one or more."""
+        """How many categories are pooled: shown only as one or more."""
         return min(int(value), 1)
 
     def round_as(self, kind: _KIND, value: Any, released: bool = True) -> Any:
-        """A number as its kind is told; None of a missing one."""
+        """A number rounded as its kind says; None for a missing one."""
         return None if value is None or pd.isna(value) else kind(self, value, released)
 
     def frame(self, name: str, frame: pd.DataFrame) -> pd.DataFrame:
@@ -249,5 +249,5 @@ _FRAMES: dict[str, dict[Any, _KIND | None]] = {
     "claims": _shown("k claim share", count="records"),
     "released": _shown("column role", distinct="distinct_values", count="cells_changed cells_suppressed"),
 }
-#: Part of a note -> how it is rounded; others are told as they are.
+#: Part of a note -> how it is rounded; other parts are shown unchanged.
 _PARTS = _shown(count="records count told cells shown suppressed uniques", distinct="values", whole="linked")

@@ -46,7 +46,7 @@ def allowed(settings: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-# How a setting is shown: its value, and the columns that are named beside it -> what is shown of it.
+# How a setting is shown: its value, and the columns that its step or recipe names -> what is shown of it.
 _Kind = Callable[[Any, set], Any]
 
 
@@ -237,7 +237,7 @@ def _coarse(value: float) -> float:
 
 
 def counted(records: int) -> int:
-    """A count as a report tells it: no difference of two reaches a single record."""
+    """A count as a report shows it, rounded so that the difference of two counts never shows a single record."""
     return _BASE * round(int(records) / _BASE)
 
 

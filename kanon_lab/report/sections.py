@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _WIDTHS = {"text": 40, "subtitle": 52}
 # Rows of a table; and of the pairs of categories that most records have.
 _SIZE, _MOST_PAIRS = 25, 300
-# Notes about columns that undo the protection of others or find persons by themselves.
+# Notes about columns that undo the protection of others or identify people on their own.
 _GRAVE = ("alone", "stale_ghosts")
 
 
@@ -78,7 +78,7 @@ def _summary(a: Analysis, w: Words) -> list:
 
 
 def _left_out(a: Analysis, w: Words) -> list:
-    """What a page of counts does not tell, and what to do."""
+    """What a page made from counts does not show, and what to do."""
     if not a.left_out:
         return []
     titles = {name: w.say(f"h_{name}") for name in ("variables", "utility", "release")}
@@ -113,12 +113,12 @@ def _verdict(a: Analysis, w: Words) -> list:
 
 
 def _is_unknown(a: Analysis, row: Any) -> bool:
-    """Whether a limit is not met since counts do not tell it."""
+    """Whether a limit is not met because it cannot be measured from counts."""
     return bool(a.left_out) and pd.isna(row.found)
 
 
 def _cautions(a: Analysis, w: Words) -> list[str]:
-    """What the verdict does not say, for whoever reads no further."""
+    """What the verdict leaves out, for readers of the summary alone."""
     summary, grave = a.summary, [note for note in a.notes if note.key in _GRAVE]
     lines = [w.say("identifiers_found", error=summary["identifiers_found"])] if summary["identifiers_found"] else []
     lines += [w.say("left_caution", title=w.say("h_left"))] if a.left_out else []
@@ -254,7 +254,7 @@ def _utility(a: Analysis, w: Words) -> list:
 
 
 def _indicators(a: Analysis, w: Words) -> list:
-    """How far the survey's indicators overlap, in ranges; no estimate is told."""
+    """How far the survey's indicators overlap, in ranges and without estimates."""
     if not a.parameters.get("indicators") or len(a.steps) == 1:
         return [w.text("indicators_same" if a.parameters.get("indicators") else "no_indicators")]
     compared = a.indicators.sort_values("overlap", kind="stable")
@@ -364,7 +364,7 @@ def _ranges(frame: pd.DataFrame, w: Words) -> list[str]:
 
 
 def _drawn(frame: pd.DataFrame, few: int = 0, records: int = 1) -> pd.DataFrame:
-    """The same with `few` of all `records` drawn for counts that are told as fewer than a step."""
+    """The same frame, with `few` of all `records` in place of counts that are shown as fewer than a step."""
     drawn = frame.copy()
     for name, share in (("records", "share"), ("compatible", "compatible_share")):
         if name in frame:
@@ -374,7 +374,7 @@ def _drawn(frame: pd.DataFrame, few: int = 0, records: int = 1) -> pd.DataFrame:
 
 
 def _figure(chart: Any, key: str, words: Words, **parts: Any) -> Figure:
-    """The chart with the title and alternative text of that key; its data stand in a table beside it."""
+    """The chart with the title and alternative text of that key; a table beside it has its data."""
     drawn = figure(chart, alt=words.say(f"{key}_alt", **parts))
     title = {
         place: textwrap.wrap(words.say(f"{key}_{'title' if place == 'text' else place}", **parts), width)

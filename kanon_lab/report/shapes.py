@@ -57,7 +57,7 @@ def _meanings_in(name: str) -> list[str]:
 
 
 def meanings(name: str) -> list[str]:
-    """What the words of a name stand for, without what another of them rules out (``no_...`` of the table)."""
+    """The meanings of the words of a name, without those that another word rules out (``no_...`` of the table)."""
     named = _meanings_in(name)
     return [meaning for meaning in named if f"no_{meaning}" not in named]
 
@@ -95,7 +95,7 @@ def check_named(file: MicrodataFile, where: str) -> None:
 
 
 def _is_cell(name: str, below: pd.Series, worded: bool, known: bool) -> bool:
-    """Whether what stands where a name should is rather a cell like those below it."""
+    """Whether the text in place of a name looks like the cells below it."""
     if _DATE.fullmatch(name):
         return not worded or kind_of(below) == "dates" or bool(below.astype("str").str.fullmatch(_DATE.pattern).all())
     if _MAIL.fullmatch(name) or (kind_of(below) == "text" and _is_text_like(name, below)):
@@ -218,9 +218,10 @@ class Groups:
 
 
 def households(frame: pd.DataFrame, candidates: Iterable[str]) -> Groups | None:
-    """The finest of some columns whose values stand in few records each, which share other columns; None without one.
+    """The column that groups records as households do: few records a value, which share other columns; or None.
 
-    Two columns are shared, or one where records of a value follow each other, more than by chance; and some is not.
+    Records of a value share two columns more often than by chance, or one if they follow each other, and differ in
+    another. Of several such columns it is the one with most values.
     """
     groups_by_name = [groups for name in candidates if (groups := _groups(frame, name)) is not None]
     return max(groups_by_name, key=lambda groups: frame[groups.variable].nunique(), default=None)

@@ -28,7 +28,7 @@ _RISKS = (1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 0.001, 0.002, 0.005, 0.01, 
 _MOST_LINES = 15
 # Keys in a set that makes a record unique, at most: those that matter most are small, and all of them are many.
 _SUDA_SIZE = 3
-# A quantity of more different values is told by its quantiles.
+# A quantity with more different values than this is shown by its quantiles.
 _MOST_NUMBERS = 30
 #: Ranges of the overlap of two intervals, by their lower ends (0-1).
 OVERLAPS = (0.0, 0.5, 0.75, 0.9)
@@ -67,7 +67,7 @@ def risk_ranges(states: Mapping[str, Risks]) -> pd.DataFrame:
 
 
 def riskiest(risks: Risks) -> pd.DataFrame:
-    """Classes and records by f_k and range of individual risk, the riskiest first; key values are not told."""
+    """Classes and records by f_k and range of individual risk, the riskiest first, without key values."""
     table, sizes, bounds = risks.table, as_ranges(SIZE_RANGES), np.array(_RISKS)
     size = np.searchsorted([part.k_from for part in sizes], table.f_k, side="right") - 1
     rows = pd.DataFrame({"size": size, "range": risks.ranges, "records": table.records})
@@ -151,8 +151,8 @@ def by_value(column: pd.Series, records: np.ndarray | None) -> tuple[np.ndarray,
 def values(protection: Protection, labels: Mapping[str, Mapping], *, least: int) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Categories of the released keys and sensitive variables by their records, and quantiles of the quantities.
 
-    Only the release is told, and its counts are rounded: by those of the file as it came, or of a finer key, a category
-    of few records would follow by subtraction.
+    Only the release is shown, and its counts are rounded: from counts of the original file, or of a finer key, the
+    count of a category with few records could be found by subtraction.
     """
     spec, state, n = protection.spec, protection.state, protection.n
     rows: list[tuple[Any, ...]] = []
@@ -200,7 +200,7 @@ def kind_of_column(column: pd.Series) -> str:
 
 
 def is_quantity(column: pd.Series, *, named: bool, coded: bool = False) -> bool:
-    """Whether a column is told by quantiles: it holds numbers, and too many of them, or those of a quantity.
+    """Whether a column is shown by its quantiles: it holds numbers, and too many of them, or those of a quantity.
 
     Whole numbers that are `coded` (keys, with labels, or a code by their name) are categories unless they are named
     among the quantities: half of the codes of communes lie below no commune.

@@ -122,7 +122,7 @@ class Words:
         return frame.assign(version=[self.say(f"version_{version}") for version in frame["version"]])
 
     def measure(self, measure: Measure, level: str | None = None) -> str:
-        """The title of a measure, at a level of a family, with its unit where it is told in per cent."""
+        """The title of a measure, at a level of a family, with its unit if it is written in per cent."""
         title = measure.called(self.language) if level is None else measure.at(level).called(self.language)
         return f"{title} (%)" if measure.share else title
 
