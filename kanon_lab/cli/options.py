@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial, wraps
 from inspect import cleandoc
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
 _UNITS = ("", "KB", "MB", "GB")
 _BYTES = re.compile("([0-9]{1,18})(|KB|MB|GB)", re.IGNORECASE)
-# What the functions below are called with: each is the callback of options.
-_Context: TypeAlias = click.Context
-_Parameter: TypeAlias = click.Parameter
 
 
 class Command(click.Command):
@@ -43,13 +40,13 @@ class Command(click.Command):
         """Write nothing: the examples are above."""
 
 
-def _given(context: _Context, parameter: _Parameter, file: str) -> str:
+def _given(context: click.Context, parameter: click.Parameter, file: str) -> str:
     if file == "":
         raise OptionError("FILE is empty; name a file or a data set such as health-survey")
     return file
 
 
-def names(context: _Context, parameter: _Parameter, texts: tuple[str, ...]) -> list[str]:
+def names(context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> list[str]:
     """Names in comma-separated texts; a name in double quotes may have commas."""
     listed: list[str] = []
     for text in texts:
@@ -64,7 +61,7 @@ def names(context: _Context, parameter: _Parameter, texts: tuple[str, ...]) -> l
     return listed
 
 
-def one_name(context: _Context, parameter: _Parameter, texts: tuple[str, ...]) -> str | None:
+def one_name(context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> str | None:
     """The one name given, or None; a name may have commas."""
     if len(texts) > 1:
         raise OptionError(f"{parameter.opts[0]} stands {len(texts)} times; name one column")
@@ -74,7 +71,7 @@ def one_name(context: _Context, parameter: _Parameter, texts: tuple[str, ...]) -
     return name
 
 
-def whole_numbers(context: _Context, parameter: _Parameter, text: str, most: int = 1000) -> list[int]:
+def whole_numbers(context: click.Context, parameter: click.Parameter, text: str, most: int = 1000) -> list[int]:
     """The whole numbers from 1 on in a comma-separated text, and no more than so many of them."""
     parts = [part.strip() for part in text.split(",")]
     if not all(part.isdecimal() and len(part) <= 18 and int(part) > 0 for part in parts) or len(parts) > most:
@@ -83,12 +80,12 @@ def whole_numbers(context: _Context, parameter: _Parameter, text: str, most: int
     return [int(part) for part in parts]
 
 
-def whole_number(context: _Context, parameter: _Parameter, text: str | None) -> int | None:
+def whole_number(context: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
     """One whole number from 1 on, where it is given."""
     return None if text is None else whole_numbers(context, parameter, text, most=1)[0]
 
 
-def _codes(context: _Context, parameter: _Parameter, texts: tuple[str, ...]) -> dict[str, list[str]]:
+def _codes(context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> dict[str, list[str]]:
     """Codes by variable from texts such as P3=88,99."""
     codes: dict[str, list[str]] = {}
     for text in texts:
@@ -100,7 +97,7 @@ def _codes(context: _Context, parameter: _Parameter, texts: tuple[str, ...]) -> 
     return codes
 
 
-def _limited(context: _Context, parameter: _Parameter, text: str | None) -> None:
+def _limited(context: click.Context, parameter: click.Parameter, text: str | None) -> None:
     """Let files that the command reads take so many bytes of memory."""
     if text is not None:
         size = _BYTES.fullmatch(text.strip())

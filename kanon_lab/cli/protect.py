@@ -270,21 +270,20 @@ def _states(protection):
     """The measures before any step, and what each step did."""
     return {
         "before": protection.start.measured.to_dict(),
-        "steps": [_step(position, step) for position, step in enumerate(protection.steps, 1)],
-    }
-
-
-def _step(position, step):
-    return {
-        "step": position,
-        "name": step.name,
-        "settings": step.settings,
-        "seed": step.seed,
-        "records_touched": step.records_touched,
-        "variables_removed": list(step.removed),
-        "cells_changed": step.changed,
-        "cells_suppressed": step.suppressed,
-        **step.state.measured.to_dict(),
-        "claims": step.claims,
-        "households": None if step.households is None else _states(step.households),
+        "steps": [
+            {
+                "step": position,
+                "name": step.name,
+                "settings": step.settings,
+                "seed": step.seed,
+                "records_touched": step.records_touched,
+                "variables_removed": list(step.removed),
+                "cells_changed": step.changed,
+                "cells_suppressed": step.suppressed,
+                **step.state.measured.to_dict(),
+                "claims": step.claims,
+                "households": None if step.households is None else _states(step.households),
+            }
+            for position, step in enumerate(protection.steps, 1)
+        ],
     }

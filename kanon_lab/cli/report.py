@@ -208,7 +208,11 @@ def report(file, configs, out, protected, overwrite, internal, overrides, fail, 
     from kanon_lab.report.build import check_targets
 
     wanted = {path: read_config(path, overrides) for path in configs}
-    pages, releases = _pages(out, configs), _releases(protected, configs)
+    pages, releases = _pages(out, configs), {}
+    if protected and len(configs) > 1 and "{name}" not in protected:
+        raise OptionError("--protected: several configurations write several files; put {name} in it")
+    if protected:
+        releases = {path: Path(protected.replace("{name}", Path(path).stem)) for path in configs}
     if overwrite and not protected:
         raise OptionError(
             "--overwrite is for the protected file, and --protected is not given; a page is replaced anyway"
@@ -267,15 +271,6 @@ def _pages(out, configs):
         )
         raise OptionError(f"--out {shortened(out)}: two configurations would write one page; {remedy}")
     return dict(zip(configs, targets, strict=True))
-
-
-def _releases(protected, configs):
-    """The protected file of each configuration."""
-    if not protected:
-        return {}
-    if len(configs) > 1 and "{name}" not in protected:
-        raise OptionError("--protected: several configurations write several files; put {name} in it")
-    return {path: Path(protected.replace("{name}", Path(path).stem)) for path in configs}
 
 
 def _engine(source, config, release):
