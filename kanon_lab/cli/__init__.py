@@ -20,16 +20,16 @@ INTERRUPTED = 130
 _STOPS = ("SIGTERM", "SIGHUP")
 
 _SUMMARIES = {
-    "population": "Expected anonymity of a population known as counts.",
-    "measure": "Anonymity, risk and diversity of a microdata file.",
+    "population": "Estimate the anonymity of a population that is known as counts.",
+    "measure": "Measure anonymity, risk and diversity of a microdata file.",
     "init": "Write a first configuration of a report on a microdata file.",
     "protect": "Apply a recipe of protection steps to a microdata file.",
-    "map": "Risk and utility of many recipes on a microdata file.",
-    "subsample": "Risk of identification in a sample, from subsamples of it.",
-    "report": "One offline HTML page on a microdata file and its protection.",
+    "map": "Compare the risk and utility of many recipes on a microdata file.",
+    "subsample": "Estimate the risk of identification in a sample from subsamples of it.",
+    "report": "Write one offline HTML page on a microdata file and its protection.",
     "data": "List, fetch, find and make data sets.",
 }
-# Those whose module has another name, since several stand in it.
+# Commands in a module of another name, which has several.
 _BESIDE = {"population": "counts", "data": "counts", "init": "report", "subsample": "measure"}
 # Entry points of other packages by which they bring commands of their own.
 _COMMANDS = "kanon_lab.commands"
@@ -67,7 +67,7 @@ class LazyGroup(click.Group):
 )
 @click.version_option(package_name="kanon-lab", message="%(prog)s %(version)s")
 def cli() -> None:
-    """Measures of anonymity, and published studies of it recomputed."""
+    """Measure the anonymity of files and populations, protect files, and recompute published studies."""
 
 
 def main(args: Sequence[str] | None = None) -> None:
@@ -84,7 +84,7 @@ def main(args: Sequence[str] | None = None) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)  # while the command was loaded, it had another
     code = run(sys.argv[1:] if args is None else args)
     if heard:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing is left to clean up: Python would tell where it was
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing is left to clean up: Python would print where it was
     eval("0")  # else Python ends by a signal, not by the code, where an interrupt came in the middle of such a call
     sys.exit(code)
 
@@ -104,7 +104,7 @@ def run(args: Sequence[str]) -> int:
         sys.stdout.flush()
         return code
     except (KeyboardInterrupt, click.Abort):
-        # What was under way when the interrupt came may still tell its end, which nobody awaits any more.
+        # Tasks that the interrupt ended may still log their end, which nobody waits for.
         logging.getLogger("asyncio").disabled = True
         return _fail("interrupted", INTERRUPTED)
     except click.UsageError as error:

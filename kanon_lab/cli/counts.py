@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from kanon_lab.cli.options import json_option, max_bytes_option
+from kanon_lab.cli.options import Command, json_option, max_bytes_option
 from kanon_lab.cli.output import print_frame, print_json, print_lines, show
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError, shortened
@@ -39,44 +39,61 @@ _FORMATS: dict[str, str | Callable[[Any], str]] = {
 }
 
 
-@click.command(name="population", epilog=_OF_POPULATION)
+@click.command(cls=Command, name="population", epilog=_OF_POPULATION)
 @click.argument("source")
-@click.option("--year", type=int, help="Year of the counts; required when the file holds several.")
-@click.option("--place", "places", multiple=True, metavar="CODE", help="Only this municipality or two-digit province.")
+@click.option("--year", type=int, help="Use the counts of this year; required if the file has several.")
+@click.option(
+    "--place",
+    "places",
+    multiple=True,
+    metavar="CODE",
+    help="Use only this municipality or two-digit province. Repeatable.  [default: all]",
+)
 @click.option(
     "--by",
     type=click.Choice(["all", "province", "municipality"]),
-    help="What to add up to. Default: municipality with --place, else all.",
+    help="Print a result for each of these.  [default: municipality with --place, else all]",
 )
 @click.option(
     "--dates",
     multiple=True,
     metavar="DATES",
-    help="day, month, year, or NAME=PERIODS in an age group (week=261). May repeat. Default: day, month and year.",
+    help="Detail of the date of birth: day, month, year, or NAME=PERIODS in an age group, such as week=261. "
+    "Repeatable.  [default: day, month and year]",
 )
-@click.option("--ranges", default="1,2,3,4,5,6-10,11-20,21-50,51+", show_default=True, help="Ranges of k.")
-@click.option("--round-each-k", is_flag=True, help="Round every single k before adding up, as Cuadros 2-4 were made.")
+@click.option(
+    "--ranges",
+    default="1,2,3,4,5,6-10,11-20,21-50,51+",
+    show_default=True,
+    help="Count the persons in these ranges of k.",
+)
+@click.option(
+    "--round-each-k",
+    is_flag=True,
+    help="Round the number for every single k before adding up, as in Cuadros 2-4 of the study.",
+)
 @click.option(
     "--pool-ages",
     metavar="AGE",
     default="85",
     show_default=True,
-    help="Make all ages from this one on one group, as the study did; or none.",
+    help="Pool all ages from this one on, as the study did; or none.",
 )
 @click.option(
     "--columns",
     metavar="NAME=COLUMN,...",
-    help="For csv, xlsx, xls and parquet: the file's name for place, sex, age_group, persons, name, province or year.",
+    help="Names of the columns in the file for place, sex, age_group, persons, name, province or year (not for .px).  "
+    "[default: these names]",
 )
 @max_bytes_option
 @json_option
 def population(source, year, places, by, dates, ranges, round_each_k, pool_ages, columns, as_json):
-    """Expected number of persons per range of k for the counts in SOURCE.
+    """Estimate how many persons are in each range of k for the counts in SOURCE.
 
     SOURCE is spain-2010 (the embedded population), ine-33570 (after "kanon-lab data fetch ine-33570"), or a .px, .csv,
     .xlsx, .xls or .parquet file with a row for each place, sex and five-year age group ("0-4", ..., "85+") or year of
     age, and its number of persons. A person is k-anonymous when k persons share place, sex and date of birth,
-    known by day, month or year.
+    which is known by day, month or year.
     """
     from kanon_lab.data.counts import load_counts
     from kanon_lab.data.tables import parse_columns
@@ -85,7 +102,10 @@ def population(source, year, places, by, dates, ranges, round_each_k, pool_ages,
 
     parsed = parse_ranges(ranges)
     chosen_dates = parse_dates(dates) if dates else PERIODS
-    counts = load_counts(source, year=year, pool_from=_age(pool_ages), columns=parse_columns(columns))
+    oldest = None if pool_ages == "none" else _whole_number(pool_ages)
+    if oldest is None and pool_ages != "none":
+        raise OptionError(f"--pool-ages {shortened(pool_ages)!r}: write an age in years, such as 85, or none")
+    counts = load_counts(source, year=year, pool_from=oldest, columns=parse_columns(columns))
     notes = counts.attrs.get("notes", [])
     if places:
         counts = only_places(counts, places, source)
@@ -104,13 +124,13 @@ def parse_dates(dates):
 
     result = {}
     for text in dates:
-        name, given, number = text.partition("=")
-        periods = _whole_number(number) if given else PERIODS.get(name)
+        name, sign, number = text.partition("=")
+        periods = _whole_number(number) if sign else PERIODS.get(name)
         if not name.isprintable() or not name or not periods:
             raise OptionError(
                 f"--dates {shortened(text)!r}: write {', '.join(PERIODS)}, or NAME=PERIODS such as week=261"
             )
-        if name in result or (given and name in PERIODS):
+        if name in result or (sign and name in PERIODS):
             raise OptionError(f"--dates {shortened(text)!r}: this name has its periods already; choose another name")
         result[name] = periods
     return result
@@ -127,15 +147,6 @@ def only_places(counts, places, source):
     return counts[counts["place"].isin(places) | counts["province"].isin(places)]
 
 
-def _age(text):
-    if text == "none":
-        return None
-    age = _whole_number(text)
-    if age is None:
-        raise OptionError(f"--pool-ages {shortened(text)!r}: write an age in years, such as 85, or none")
-    return age
-
-
 def _whole_number(text):
     """The number that decimal digits make; None for other text, and for more digits than any number here has."""
     return int(text) if text.isdecimal() and len(text) <= 18 else None
@@ -146,7 +157,7 @@ def data() -> None:
     """List, fetch, find and make data sets."""
 
 
-@data.command("list", epilog="Example: kanon-lab data list --json")
+@data.command("list", cls=Command, epilog="Example: kanon-lab data list --json")
 @json_option
 def list_(as_json: bool) -> None:
     """List the data sets: those of the package and those to fetch."""
@@ -159,14 +170,14 @@ def list_(as_json: bool) -> None:
         print_frame(sets.assign(sha256=sets["sha256"].str[:12]))
 
 
-@data.command(epilog="Example: kanon-lab data fetch ine-33570")
+@data.command(cls=Command, epilog="Example: kanon-lab data fetch ine-33570")
 @click.argument("name")
-@click.option("--force", is_flag=True, help="Download again even when the file is there.")
+@click.option("--force", is_flag=True, help="Download again even if the file is there.")
 @json_option
 def fetch(name: str, force: bool, as_json: bool) -> None:
     """Download the data set NAME and print its path.
 
-    It is checked and kept in the cache folder. A download that broke off goes on with the next one.
+    The file is checked and kept in the cache folder. An interrupted download continues on the next run.
     """
     from kanon_lab.data.sets import fetch
 
@@ -175,7 +186,7 @@ def fetch(name: str, force: bool, as_json: bool) -> None:
     _print_path(name, as_json)
 
 
-@data.command(epilog="Example: kanon-lab data path spain-2010")
+@data.command(cls=Command, epilog="Example: kanon-lab data path spain-2010")
 @click.argument("name")
 @json_option
 def path(name: str, as_json: bool) -> None:
@@ -188,23 +199,23 @@ def make() -> None:
     """Make invented data sets of any size."""
 
 
-@make.command(epilog=_OF_REGISTER)
+@make.command(cls=Command, epilog=_OF_REGISTER)
 @click.option(
     "--persons",
     type=int,
     metavar="N",
-    help="A random sample of N persons of the country. Default: all 47,021,031, in the exact counts of spain-2010.",
+    help="Draw a random sample of N persons.  [default: all 47,021,031, in the exact counts of spain-2010]",
 )
-@click.option("--out", required=True, metavar="OUT", help="The .parquet file to write; some 4 bytes a person.")
-@click.option("--seed", type=int, default=1, show_default=True, metavar="S", help="Of the random numbers.")
-@click.option("--overwrite", is_flag=True, help="Replace OUT where it is there.")
+@click.option("--out", required=True, metavar="OUT", help="Write this .parquet file, of about 4 bytes a person.")
+@click.option("--seed", type=int, default=1, show_default=True, metavar="S", help="Seed of the random numbers.")
+@click.option("--overwrite", is_flag=True, help="Replace OUT if it exists.")
 @json_option
 def register(persons: int | None, out: str, seed: int, overwrite: bool, as_json: bool) -> None:
     """Draw an invented register of Spain: place, sex and birth_date, one row a person, in random order.
 
-    How many persons have each municipality, sex and age group is as in spain-2010. Each is born on any of the
-    1826 days of the age group with the same probability, as "kanon-lab population spain-2010 --dates day" supposes;
-    those of 85 and over within five years too.
+    The number of persons of each municipality, sex and age group is that of spain-2010. Each of the 1826 days of the
+    age group is equally likely as a date of birth, as "kanon-lab population spain-2010 --dates day" assumes; persons of
+    85 and over are born within five years too.
     """
     from kanon_lab.data.counts import load_counts
     from kanon_lab.population import write_register

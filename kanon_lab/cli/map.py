@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from kanon_lab import files
-from kanon_lab.cli.options import file_argument, json_option, reading_notes, reads_microdata, whole_number
+from kanon_lab.cli.options import Command, file_argument, json_option, reading_notes, reads_microdata, whole_number
 from kanon_lab.cli.output import FOR_OFFICE, OFFICE, end, print_frame, print_lines, show
 from kanon_lab.cli.protect import refuse_inputs
 from kanon_lab.digits import number, percent
@@ -33,42 +33,48 @@ where map.yml holds
 """
 
 
-@click.command(name="map", epilog=_EXAMPLES)
+@click.command(cls=Command, name="map", epilog=_EXAMPLES)
 @file_argument
-@click.option("--recipe", "recipe_path", required=True, metavar="R.yml", help="A recipe with $names, and their grid.")
-@click.option("--at-most", metavar="RISK", help="The required risk: a share such as 0.05, or a number of records.")
-@click.option("--risk", default="global_risk", show_default=True, metavar="NAME", help="The measure of risk.")
-@click.option("--loss", default="non_uniform_entropy", show_default=True, metavar="NAME", help="The measure of loss.")
+@click.option(
+    "--recipe", "recipe_path", required=True, metavar="R.yml", help="Recipe with $names, and the grid of their values."
+)
+@click.option(
+    "--at-most",
+    metavar="RISK",
+    help="Find the recipe of least loss with no more risk than this: 0.05, or a number of records.",
+)
+@click.option("--risk", default="global_risk", show_default=True, metavar="NAME", help="Measure of risk.")
+@click.option("--loss", default="non_uniform_entropy", show_default=True, metavar="NAME", help="Measure of loss.")
 @click.option(
     "--repeats",
     default="1",
     callback=whole_number,
     metavar="R",
-    help="Seeds tried where a recipe is random.  [default: 1]",
+    help="Try so many seeds of each random recipe.  [default: 1]",
 )
-@click.option("--worst", is_flag=True, help="Judge a recipe by its worst seed, not by the mean of all.")
+@click.option("--worst", is_flag=True, help="Judge a recipe by its worst seed.  [default: by the mean of all seeds]")
 @click.option(
     "--workers",
     callback=whole_number,
     metavar="W",
-    help="Processes.  [default: as many as processors, if it takes long]",
+    help="Run so many processes.  [default: one for each processor, if it takes long]",
 )
 @reads_microdata("recipe_path", "out", "write_recipe")
-@click.option("--out", metavar="OUT", help="File to write the measures of every recipe to, such as map.csv.")
-@click.option("--write-recipe", metavar="PATH", help="File to write the cheapest recipe to; needs --at-most.")
-@click.option("--overwrite", is_flag=True, help="Replace OUT and PATH where they hold something else.")
+@click.option("--out", metavar="OUT", help="Write the measures of every recipe to this file, such as map.csv.")
+@click.option("--write-recipe", metavar="PATH", help="Write the recipe of least loss to this file; needs --at-most.")
+@click.option("--overwrite", is_flag=True, help="Replace OUT and PATH if they exist.")
 @json_option
 def map(  # noqa: A001 (the name of the command)
     source, recipe_path, at_most, risk, loss, repeats, worst, workers, out, write_recipe, overwrite, as_json
 ):
-    """Apply every recipe of a grid to the records in FILE, and show which cost least for the risk that they leave.
+    """Compare every recipe of a grid on the records in FILE by risk and loss.
 
-    Every $name in the recipe stands for the values under its name in the section grid; as a step it stands for a step,
-    a list of steps, or null for none. Printed are the recipes that no other beats in risk and loss, and, with
-    --at-most, the one of least loss that meets the required risk. A recipe that cannot be applied is counted, and its
-    error is in the JSON and in OUT. Nothing is protected, and no value of a record is printed.
+    The section grid of the recipe lists values for every $name in it; as a step, a $name takes a step, a list of steps,
+    or null for none. The command prints the recipes that no other beats in both risk and loss and, with --at-most, the
+    recipe of least loss that meets the required risk. Recipes that cannot be applied are counted; their errors are in
+    the JSON and in OUT. The command protects nothing, and prints no value of a record.
 
-    Exit code: 0; 1 where no recipe meets --at-most; 2 after bad input.
+    Exit code: 0; 1 if no recipe meets --at-most; 2 after bad input.
     """
     if write_recipe is not None and at_most is None:
         raise OptionError("--write-recipe needs --at-most: say which risk the recipe must meet")
@@ -90,15 +96,21 @@ def map(  # noqa: A001 (the name of the command)
     recipe = candidates[0].recipe
     read = source.read(**recipe.reading)
     with about(source.file):
-        found = risk_utility_map(read.numbered, settings, repeats=repeats, workers=workers, path=recipe_path)
+        compared = risk_utility_map(read.numbered, settings, repeats=repeats, workers=workers, path=recipe_path)
     axes = {"risk": risk, "loss": loss, "repeats": "worst" if worst else "mean"}
-    result = {**OFFICE, "file": source.file, "recipe": recipe_path, "n": len(read.frame), **_result(found, axes, limit)}
-    result["notes"] = [*recipe.notes, *found.notes(risk), *reading_notes(read)]
+    result = {
+        **OFFICE,
+        "file": source.file,
+        "recipe": recipe_path,
+        "n": len(read.frame),
+        **_result(compared, axes, limit),
+    }
+    result["notes"] = [*recipe.notes, *compared.notes(risk), *reading_notes(read)]
     if out is not None:
-        write_microdata(found.points, out, overwrite=True)
+        write_microdata(compared.points, out, overwrite=True)
     written = None if result["cheapest"] is None else write_recipe
     if written is not None:
-        chosen = found.recipes[result["cheapest"]["label"]]
+        chosen = compared.recipes[result["cheapest"]["label"]]
         files.write_text(written, dump_yaml(seen_from(chosen, written)))
     result |= {"out": out, "written_recipe": written}
     show(result, partial(_print, result, of_risk, of_loss), out, written, as_json=as_json)
@@ -125,27 +137,27 @@ def _check_target(path, overwrite, file, recipe_path, candidates):
         return
     if not overwrite or not files.is_file(path):
         raise StorageError(f"{path}: is there already; choose another name, or say to replace it (--overwrite)")
-    for each in candidates:
-        refuse_inputs(path, file, recipe_path, each.recipe)
+    for candidate in candidates:
+        refuse_inputs(path, file, recipe_path, candidate.recipe)
 
 
-def _result(found, axes, limit):
+def _result(compared, axes, limit):
     """The recipes that no other beats, the cheapest of them that meets the limit, and all that was measured."""
     from kanon_lab.recipes.tradeoff import measure_of, seeing
 
-    frontier, points, unmet, cheapest = found.frontier(**axes), found.points, None, None
+    frontier, points, unmet, cheapest = compared.frontier(**axes), compared.points, None, None
     caution = None
-    spread = found.spread.loc[frontier.index]
-    shown = ["label", *found.parameters, "repeats", "risk", "loss"]
+    spread = compared.spread.loc[frontier.index]
+    shown = ["label", *compared.parameters, "repeats", "risk", "loss"]
     loss = axes["loss"]
-    unseen = [list(found.unseen.get(label, {}).get(loss, ())) for label in frontier["label"]]
-    beside = next((name for name in seeing(found.unseen.values(), loss) if any(unseen) and name in frontier), None)
+    unseen = [list(compared.unseen.get(label, {}).get(loss, ())) for label in frontier["label"]]
+    beside = next((name for name in seeing(compared.unseen.values(), loss) if any(unseen) and name in frontier), None)
     costs = {} if beside is None else {beside: measure_of(beside).cost(frontier[beside])}
     frontier = frontier[shown].assign(risk_sd=spread[axes["risk"]], loss_sd=spread[loss], unseen=unseen, **costs)
     if limit is not None:
         try:
-            cheapest = found.cheapest(at_most=limit, **axes)[shown].to_dict()
-            caution = found.caution(cheapest["label"], loss)
+            cheapest = compared.cheapest(at_most=limit, **axes)[shown].to_dict()
+            caution = compared.caution(cheapest["label"], loss)
         except OptionError as error:  # none meets it
             unmet = str(error)
     return {

@@ -5,6 +5,7 @@ from functools import partial
 import click
 
 from kanon_lab.cli.options import (
+    Command,
     column_option,
     engine_option,
     file_argument,
@@ -56,42 +57,44 @@ def _bands(context, parameter, texts):
     """Bands by variable, open on both sides and closed on the left, from texts such as income=1000,2000."""
     from kanon_lab.measures import Bands
 
-    found = {}
+    bands = {}
     for text in texts:
         name, _, edges = text.rpartition("=")
         try:
             numbers = [float(edge) for edge in edges.split(",")]
-            found[name.strip()] = Bands([None, *numbers, None], "left")
+            bands[name.strip()] = Bands([None, *numbers, None], "left")
         except (ValueError, OptionError):
             name = ""
         if not name.strip():
             raise OptionError(
                 f"--bands {shortened(text)!r}: write a variable and rising edges, such as income=1000,2000"
             )
-    return found
+    return bands
 
 
 def _shares(context, parameter, texts):
     """The numbers from 0 to 1 in comma-separated texts."""
     try:
-        found = [float(part) for text in texts for part in text.split(",")]
+        shares = [float(part) for text in texts for part in text.split(",")]
     except ValueError:
-        found = [-1]
-    if not all(0 <= share <= 1 for share in found):
-        said = shortened(",".join(texts))
-        raise OptionError(f"--threshold {said!r}: write numbers from 0 to 1 with a point, such as 0.05,0.2")
-    return found
+        shares = [-1]
+    if not all(0 <= share <= 1 for share in shares):
+        typed = shortened(",".join(texts))
+        raise OptionError(f"--threshold {typed!r}: write numbers from 0 to 1 with a point, such as 0.05,0.2")
+    return shares
 
 
-@click.command(name="measure", epilog=_OF_MEASURE)
+@click.command(cls=Command, name="measure", epilog=_OF_MEASURE)
 @optional_file_argument
 @keys_unless_counted_option
-@column_option(
-    "--weight", "Sampling weight: the measures of risk need a sample with weights. Default: every weight is 1."
-)
-@column_option("--household", "Identifier of the household.")
+@column_option("--weight", "Sampling weight, which the measures of risk need.  [default: every weight is 1]")
+@column_option("--household", "Household ID: also measure the risk of whole households.  [default: none]")
 @click.option(
-    "--sensitive", multiple=True, callback=names, metavar="S,...", help="Variables that an intruder wants to learn."
+    "--sensitive",
+    multiple=True,
+    callback=names,
+    metavar="S,...",
+    help="Also measure the diversity of these variables.  [default: none]",
 )
 @missing_option
 @reads_microdata("save_classes")
@@ -101,15 +104,19 @@ def _shares(context, parameter, texts):
     "--classes",
     multiple=True,
     metavar="COUNTS",
-    help="In place of FILE, counts that --save-classes has written. May repeat: parts make the whole.",
+    help="Read counts that --save-classes wrote, in place of FILE. Repeat it to add up several parts.",
 )
 @click.option(
     "--save-classes",
     metavar="OUT",
-    help="Also write how many records share each combination of keys and sensitive values, as .parquet.",
+    help="Also write a .parquet file with the number of records for each combination of keys and sensitive values.",
 )
 @click.option(
-    "--k", default="2,3,5", callback=whole_numbers, show_default=True, help="Count the records with f_k below these."
+    "--k",
+    default="2,3,5",
+    callback=whole_numbers,
+    show_default=True,
+    help="Count the records with f_k below each of these.",
 )
 @click.option(
     "--threshold",
@@ -119,50 +126,57 @@ def _shares(context, parameter, texts):
     callback=_shares,
     show_default=True,
     metavar="R,...",
-    help="Count the records with an individual risk above these, from 0 to 1. May repeat.",
+    help="Count the records with an individual risk above each of these, from 0 to 1. Repeatable.",
 )
 @click.option(
     "--estimator",
     type=click.Choice(_ESTIMATORS),
     default=_ESTIMATORS[0],
     show_default=True,
-    help="Of individual risk: the mean of 1/F_k given f_k by approximation, the same exactly, or 1/F_k as if known.",
+    help="Estimate individual risk by the mean of 1/F_k given f_k (approximate or exact), or by 1/F_k as if F_k were "
+    "known.",
 )
 @click.option(
-    "--recursive-c", type=float, default=2.0, show_default=True, metavar="C", help="The c of recursive (c,l)-diversity."
+    "--recursive-c",
+    type=float,
+    default=2.0,
+    show_default=True,
+    metavar="C",
+    help="Use this c for recursive (c,l)-diversity.",
 )
 @click.option(
     "--distance",
     type=click.Choice(["equal", "ordered"]),
     default="equal",
     show_default=True,
-    help="Between sensitive values, for t-closeness.",
+    help="Treat sensitive values as equally distant or as ordered, for t-closeness.",
 )
 @click.option(
     "--bands",
     multiple=True,
     callback=_bands,
     metavar="S=EDGE,...",
-    help="Bands of a sensitive quantity: income=1000,2000 is below 1000, 1000 to below 2000, and the rest. May repeat.",
+    help="Group a sensitive quantity: income=1000,2000 makes below 1000, 1000 to below 2000, and the rest. Repeatable.",
 )
 @click.option(
     "--fail-under-k",
     default="1",
     callback=whole_number,
     metavar="K",
-    help="Exit with 1, after the result, where the file is not K-anonymous.",
+    help="Exit with 1, after the result, if the file is not K-anonymous.  [default: 1, which never fails]",
 )
 @json_option
 def measure(
     source, keys, weight, household, sensitive, missing, classes, save_classes, fail_under_k, as_json, **options
 ):
-    """Anonymity, risk and diversity of the records in FILE, from counts only: no value of a record is printed.
+    """Measure anonymity, risk and diversity of the records in FILE.
 
-    What is printed is for the office only: two runs, with and without one person, tell that person's values.
+    Only counts are printed, never a value of a record. Keep this output inside your office all the same: comparing a
+    run with a person and a run without reveals that person's values.
 
     FILE is a .csv, .parquet, .xlsx, .sav, .dta or .sas7bdat file (.gz may follow) with a row for each record, or a data
     set such as health-survey. A csv file is in UTF-8, UTF-16 or Windows-1252. f_k is the number of records that share a
-    record's keys, F_k the sum of their weights. Exit code: 0; 1 where --fail-under-k is not met; 2 after bad input.
+    record's keys, F_k the sum of their weights. Exit code: 0; 1 if --fail-under-k is not met; 2 after bad input.
     """
     from kanon_lab.measures import measure
 
@@ -183,9 +197,9 @@ def measure(
     result = {**OFFICE, "file": file, **measured.to_dict()}
     result["notes"] += reading_notes(read)
     show(result, lambda: print_lines(_lines(result)), as_json=as_json)
-    if (found := measured.k_achieved) < fail_under_k:
+    if (k_achieved := measured.k_achieved) < fail_under_k:
         name = without_folders(file, file)
-        end(1, f"{name}: k achieved is {found}, below {fail_under_k} (--fail-under-k)")
+        end(1, f"{name}: k achieved is {k_achieved}, below {fail_under_k} (--fail-under-k)")
 
 
 def _grouped(source, spec, save_classes):
@@ -252,64 +266,70 @@ def _texts(kind, result, n):
     texts = {}
     for row in measures(shown="file", kind=kind):
         levels = result.get(_LEVELS.get(row.name, "")) or {}
-        found = {row.at(level).called(): value for level, value in levels.items()}
+        values = {row.at(level).called(): value for level, value in levels.items()}
         if not row.levels and result.get(row.name) is not None:
-            found = {row.called(): result[row.name]}
-        for title, value in found.items():
+            values = {row.called(): result[row.name]}
+        for title, value in values.items():
             texts[title] = row.written(value) + (f" ({percent(value / n)})" if row.unit == "records" else "")
     return texts
 
 
-@click.command(name="subsample", epilog=_OF_SUBSAMPLE)
+@click.command(cls=Command, name="subsample", epilog=_OF_SUBSAMPLE)
 @file_argument
 @keys_option
 @click.option(
     "--fraction",
     type=float,
     metavar="F",
-    help="Sampling fraction of the sample, between 0 and 1; subsamples have the same. Not with --weight.",
+    help="Sampling fraction of the sample, between 0 and 1, used for the subsamples too. Not with --weight.",
 )
-@column_option("--weight", "Sampling weight: each record is drawn with the chance 1 / weight.")
+@column_option("--weight", "Sampling weight: draw each record with probability 1 / weight, in place of --fraction.")
 @column_option(
     "--cluster",
-    "Clusters (primary sampling units) that the survey drew: subsamples take whole ones, as a survey of everybody "
-    "in the clusters drawn did.",
+    "Clusters (primary sampling units) that the survey drew: draw whole clusters, as a survey of everybody in them "
+    "did.  [default: draw records]",
 )
 @click.option(
     "--cluster-fraction",
     type=float,
     metavar="F",
-    help="Share of all clusters that the survey drew, where it took only some households or persons in each: then "
-    "subsamples draw both again.",
+    help="Share of all clusters that the survey drew, if it took only some households or persons in each: draw "
+    "both again.  [default: clusters are whole]",
 )
 @column_option(
     "--household",
-    "Households that were surveyed as wholes: subsamples take whole ones, within clusters where these are named.",
+    "Household ID, if the survey took whole households: draw whole households, within --cluster if it is named.",
 )
 @click.option(
-    "--repeats", type=int, default=1, show_default=True, metavar="R", help="Subsamples to draw, up to 100,000."
+    "--repeats", type=int, default=1, show_default=True, metavar="R", help="Draw so many subsamples, up to 100,000."
 )
-@click.option("--seed", type=int, default=0, show_default=True, metavar="S", help="Of the random numbers.")
-@click.option("--fixed-size", is_flag=True, help="Subsamples of a fixed number of records, not each by its own draw.")
+@click.option("--seed", type=int, default=0, show_default=True, metavar="S", help="Seed of the random numbers.")
+@click.option(
+    "--fixed-size", is_flag=True, help="Draw a fixed number of records.  [default: each record by its own draw]"
+)
 @click.option(
     "--p-a",
     type=float,
     default=1.0,
     show_default=True,
     metavar="P",
-    help="Chance that what an intruder knows is coded as in FILE and right, from 0 to 1.",
+    help="Probability, from 0 to 1, that what an intruder knows is right and coded as in FILE.",
 )
 @missing_option
 @reads_microdata()
 @json_option
 def subsample(source, keys, weight, cluster, household, missing, fixed_size, as_json, **options):
-    """Risk of identification in the sample FILE: what a subsample is to it, it is taken to be to the population.
+    """Estimate the risk of identification in the sample FILE from subsamples of it.
+
+    We assume that the sample relates to the population as a subsample relates to the sample.
 
     FILE is a .csv, .parquet, .xlsx, .sav, .dta or .sas7bdat file (.gz may follow) with a row for each record, or a data
-    set such as health-survey. A csv file is in UTF-8, UTF-16 or Windows-1252. Of its n1 records u1 are unique in it; of
-    the n2 of a subsample u2 are unique there, and u of these in FILE too. Then p(c) = (u1/n1)(u/u2), p(d) = u/u2, and
-    p(identification) = p(a) p(b) p(c) p(d), where p(b) is the fraction. Where the survey drew clusters or households,
-    name their columns, so that a subsample is drawn as the sample was. Exit code: 0; 2 after bad input.
+    set such as health-survey. A csv file is in UTF-8, UTF-16 or Windows-1252. FILE has n1 records, of which u1 are
+    unique in it. A subsample has n2 records: u2 are unique in the subsample, and u of these also in FILE. Then
+    p(c) = (u1/n1)(u/u2), p(d) = u/u2, and p(identification) = p(a) p(b) p(c) p(d), where p(b) is the fraction. If the
+    survey drew clusters or households, name their columns, so that subsamples are drawn in the same way.
+
+    Exit code: 0; 2 after bad input.
     """
     from kanon_lab.sample.study import subsample_risk
 
@@ -330,14 +350,30 @@ def subsample(source, keys, weight, cluster, household, missing, fixed_size, as_
 def _print(result, risk):
     """Print the study for people."""
     means = ", mean" if risk.repeats > 1 else ""
+    counts = {
+        "in the sample (n1)": risk.n1,
+        "unique in the sample (u1)": risk.u1,
+        f"in the subsample (n2{means})": risk.n2,
+        f"unique in the subsample (u2{means})": risk.u2,
+        f"unique in both (u{means})": risk.u,
+    }
+    records = {name: f"{count:,.1f}" if isinstance(count, float) else f"{count:,}" for name, count in counts.items()}
+    conditions = {
+        "what the intruder knows is coded alike and right, p(a), as given": risk.p_a,
+        "the person is in the sample, p(b)": risk.p_b,
+        "the person's keys are unique in the population, p(c)": risk.p_c,
+        "a record unique in the sample is unique in the population, p(d)": risk.p_d,
+        "identification, the product of the four": risk.p_identification,
+    }
+    shares = {name: percent(share, digits=4) for name, share in conditions.items()}
     spread = f", and the spread of these {risk.repeats:,}" if means else ""
     print_lines(
         [
             f"{result['file']}: {risk.n1:,} records, keys {', '.join(map(str, risk.keys))} {FOR_OFFICE}",
             f"missing keys: {risk.missing} ({MISSING_POLICIES[risk.missing]})",
             f"subsamples: {risk.repeats:,}, {_drawn(risk)}, seed {risk.seed}",
-            *aligned("Records", _records(risk, means)),
-            *aligned("The four conditions of an identification", _conditions(risk)),
+            *aligned("Records", records),
+            *aligned("The four conditions of an identification", shares),
             "",
             f"Over all subsamples, in closed form{spread}",
         ]
@@ -345,7 +381,7 @@ def _print(result, risk):
     table = risk.spread.rename(columns={"q025": "2.5%", "q975": "97.5%"}) if means else risk.spread[[]]
     table = table.assign(expected=risk.expected)
     print_frame(table[["expected", *table.columns[:-1]]].reset_index(names=""))
-    notes = [*(f"warning: {each}" for each in result["warnings"]), *result["notes"]]
+    notes = [*(f"warning: {warning}" for warning in result["warnings"]), *result["notes"]]
     print_lines(["", *notes] if notes else [])
 
 
@@ -361,25 +397,3 @@ def _drawn(risk):
     whole = risk.household if risk.cluster is None or risk.cluster_fraction is not None else risk.cluster
     within = "" if risk.cluster_fraction is None else f", of {risk.cluster} with the chance {risk.cluster_fraction:g}"
     return f"{drawn.format('record' if whole is None else f'whole {whole}')}{within}; {risk.units:,} in the sample"
-
-
-def _records(risk, means):
-    counts = {
-        "in the sample (n1)": risk.n1,
-        "unique in the sample (u1)": risk.u1,
-        f"in the subsample (n2{means})": risk.n2,
-        f"unique in the subsample (u2{means})": risk.u2,
-        f"unique in both (u{means})": risk.u,
-    }
-    return {name: f"{count:,.1f}" if isinstance(count, float) else f"{count:,}" for name, count in counts.items()}
-
-
-def _conditions(risk):
-    shares = {
-        "what the intruder knows is coded alike and right, p(a), as given": risk.p_a,
-        "the person is in the sample, p(b)": risk.p_b,
-        "the person's keys are unique in the population, p(c)": risk.p_c,
-        "a record unique in the sample is unique in the population, p(d)": risk.p_d,
-        "identification, the product of the four": risk.p_identification,
-    }
-    return {name: percent(share, digits=4) for name, share in shares.items()}

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property, partial, wraps
+from inspect import cleandoc
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,18 +23,30 @@ if TYPE_CHECKING:
 
 _UNITS = ("", "KB", "MB", "GB")
 _BYTES = re.compile("([0-9]{1,18})(|KB|MB|GB)", re.IGNORECASE)
-# What the functions below are called with: each is the callback of options.
-_Context: TypeAlias = click.Context
-_Parameter: TypeAlias = click.Parameter
 
 
-def _given(context: _Context, parameter: _Parameter, file: str) -> str:
+class Command(click.Command):
+    """A command whose help shows its examples right after its first sentence."""
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the first sentence, the examples, and the rest."""
+        first, _, rest = cleandoc(self.help or "").partition("\n\n")
+        for text in filter(None, (first, self.epilog, rest)):
+            formatter.write_paragraph()
+            with formatter.indentation():
+                formatter.write_text(cleandoc(text))
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write nothing: the examples are above."""
+
+
+def _given(context: click.Context, parameter: click.Parameter, file: str) -> str:
     if file == "":
         raise OptionError("FILE is empty; name a file or a data set such as health-survey")
     return file
 
 
-def names(context: _Context, parameter: _Parameter, texts: tuple[str, ...]) -> list[str]:
+def names(context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> list[str]:
     """Names in comma-separated texts; a name in double quotes may have commas."""
     listed: list[str] = []
     for text in texts:
@@ -48,7 +61,7 @@ def names(context: _Context, parameter: _Parameter, texts: tuple[str, ...]) -> l
     return listed
 
 
-def one_name(context: _Context, parameter: _Parameter, texts: tuple[str, ...]) -> str | None:
+def one_name(context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> str | None:
     """The one name given, or None; a name may have commas."""
     if len(texts) > 1:
         raise OptionError(f"{parameter.opts[0]} stands {len(texts)} times; name one column")
@@ -58,7 +71,7 @@ def one_name(context: _Context, parameter: _Parameter, texts: tuple[str, ...]) -
     return name
 
 
-def whole_numbers(context: _Context, parameter: _Parameter, text: str, most: int = 1000) -> list[int]:
+def whole_numbers(context: click.Context, parameter: click.Parameter, text: str, most: int = 1000) -> list[int]:
     """The whole numbers from 1 on in a comma-separated text, and no more than so many of them."""
     parts = [part.strip() for part in text.split(",")]
     if not all(part.isdecimal() and len(part) <= 18 and int(part) > 0 for part in parts) or len(parts) > most:
@@ -67,12 +80,12 @@ def whole_numbers(context: _Context, parameter: _Parameter, text: str, most: int
     return [int(part) for part in parts]
 
 
-def whole_number(context: _Context, parameter: _Parameter, text: str | None) -> int | None:
+def whole_number(context: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
     """One whole number from 1 on, where it is given."""
     return None if text is None else whole_numbers(context, parameter, text, most=1)[0]
 
 
-def _codes(context: _Context, parameter: _Parameter, texts: tuple[str, ...]) -> dict[str, list[str]]:
+def _codes(context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> dict[str, list[str]]:
     """Codes by variable from texts such as P3=88,99."""
     codes: dict[str, list[str]] = {}
     for text in texts:
@@ -84,7 +97,7 @@ def _codes(context: _Context, parameter: _Parameter, texts: tuple[str, ...]) -> 
     return codes
 
 
-def _limited(context: _Context, parameter: _Parameter, text: str | None) -> None:
+def _limited(context: click.Context, parameter: click.Parameter, text: str | None) -> None:
     """Let files that the command reads take so many bytes of memory."""
     if text is not None:
         size = _BYTES.fullmatch(text.strip())
@@ -101,7 +114,7 @@ _keys = partial(
     multiple=True,
     callback=names,
     metavar="A,B,...",
-    help="Key variables: what an intruder may know. May repeat. A name that has a comma stands in quotes: '\"a,b\",c'.",
+    help="Key variables: what an intruder may know. Repeatable. Quote a name that has a comma: '\"a,b\",c'.",
 )
 keys_option, keys_unless_counted_option = _keys(required=True), _keys()
 missing_option = click.option(
@@ -109,17 +122,20 @@ missing_option = click.option(
     type=click.Choice([*MISSING_POLICIES]),
     default="wildcard",
     show_default=True,
-    help="A missing key is compatible with anything, a value of its own, or an error.",
+    help="How to treat a missing key: it matches any value, it is a value of its own, or it is an error.",
 )
 na_option = click.option(
-    "--na", multiple=True, metavar="TEXT", help="A text that means missing, such as NA. May repeat."
+    "--na",
+    multiple=True,
+    metavar="TEXT",
+    help="Treat this text, such as NA, as missing. Repeatable.  [default: only empty cells]",
 )
 missing_codes_option = click.option(
     "--missing-codes",
     multiple=True,
     metavar="V=CODE,...",
     callback=_codes,
-    help="Codes that mean missing in a variable: P3=88,99. May repeat.",
+    help="Treat these codes of a variable as missing, such as P3=88,99. Repeatable.  [default: none]",
 )
 max_bytes_option = click.option(
     "--memory",
@@ -127,20 +143,22 @@ max_bytes_option = click.option(
     metavar="N",
     callback=_limited,
     expose_value=False,
-    help=f"The memory that reading or counting a file may take, such as 8GB.  [default: {files.MAX_BYTES // 10**9}GB]",
+    help=f"Use no more memory than this to read or count a file, such as 8GB.  [default: {files.MAX_BYTES // 10**9}GB]",
 )
 engine_option = click.option(
     "--engine",
     type=click.Choice(["auto", "memory", "duckdb", "spark"]),
     default="auto",
     show_default=True,
-    help="What counts the records: this program in memory, DuckDB, or Spark. auto takes DuckDB for large files and "
-    "folders of parts, where it is installed, and says so.",
+    help="Count the records in memory, by DuckDB or by Spark. auto uses DuckDB, if it is installed, for large files "
+    "and folders of parts, and says so.",
 )
 spill_option = click.option(
-    "--spill", metavar="FOLDER", help="Where an engine puts what does not fit into memory, for as long as it runs."
+    "--spill",
+    metavar="FOLDER",
+    help="Folder for what an engine cannot keep in memory while it runs.  [default: the folder for temporary files]",
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON only.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, for programs.")
 
 
 def column_option(option: str, text: str) -> Callable:
@@ -231,7 +249,7 @@ def reading_notes(file: "MicrodataFile | CountedFile") -> Iterator[str]:
     from kanon_lab.data import usual_marks
     from kanon_lab.data.microdata import double_spellings, nearly_numbers
 
-    # Of counted records each value stands once, with the number of its records.
+    # Counted records have each value once, with the number of its records.
     columns: Any = getattr(file, "values", None)
     records = getattr(file, "times", None)
     columns = file.frame if columns is None else columns

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 #: Exit code where --fail is given and a limit is not met.
 NOT_MET = 3
-#: Who may read what a command prints, in its JSON and in its first line: by exact numbers of two runs, with and without
-#: one person, that person's values can be told.
+#: Who may read what a command prints, in its JSON and in its first line: comparing the exact numbers of a run with a
+#: person and a run without reveals that person's values.
 OFFICE = {"audience": "office"}
 FOR_OFFICE = "(for the office only)"
 
@@ -88,7 +88,7 @@ def print_frame(frame: "pd.DataFrame", formats: Mapping[str, str | Callable[[Any
 def print_json(result: Any) -> None:
     """Print JSON: frames as lists of rows, missing and infinite numbers as null, keys in the order given.
 
-    Letters that standard output cannot encode, and characters that may command a terminal, stand as JSON's escapes.
+    Letters that standard output cannot encode, and characters that may command a terminal, become JSON's escapes.
     """
     plain = _plain(result)
     text = visible(json.dumps(plain, ensure_ascii=False), escaped=lambda character: json.dumps(character)[1:-1])

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from kanon_lab.cli.options import (
+    Command,
     engine_option,
     file_argument,
     json_option,
@@ -37,16 +38,22 @@ where recipe.yml holds
 """
 
 
-@click.command(name="protect", epilog=_EXAMPLES)
+@click.command(cls=Command, name="protect", epilog=_EXAMPLES)
 @file_argument
-@click.option("--recipe", "recipe_path", required=True, metavar="R.yml", help="Roles of the variables, and steps.")
-@click.option("--out", metavar="OUT", help="File to write, in the format that its ending says. Needless on a dry run.")
-@click.option("--overwrite", is_flag=True, help="Replace OUT where it holds something else.")
-@click.option("--dry-run", is_flag=True, help="Report the same and write nothing.")
+@click.option(
+    "--recipe", "recipe_path", required=True, metavar="R.yml", help="Recipe: the roles of the variables, and the steps."
+)
+@click.option(
+    "--out",
+    metavar="OUT",
+    help="Write the protected records to this file, in the format of its extension. Not needed with --dry-run.",
+)
+@click.option("--overwrite", is_flag=True, help="Replace OUT if it exists and holds something else.")
+@click.option("--dry-run", is_flag=True, help="Print the report, but write nothing.")
 @click.option(
     "--neutralise",
     is_flag=True,
-    help="Put an apostrophe before texts of a .csv or .xlsx OUT that a spreadsheet would run as formulas.",
+    help="In a .csv or .xlsx OUT, put an apostrophe before texts that a spreadsheet would run as formulas.",
 )
 @reads_microdata("recipe_path", "out")
 @engine_option
@@ -56,31 +63,32 @@ where recipe.yml holds
     "least",
     callback=whole_number,
     metavar="K",
-    help="Where a record is below K in the end, write nothing and exit with 1 after the report.",
+    help="If a record is below K in the end, write nothing and exit with 1 after the report.",
 )
-@click.option("--fail", is_flag=True, help="Where a limit is not met, write nothing and exit with 3 after the report.")
+@click.option("--fail", is_flag=True, help="If a limit is not met, write nothing and exit with 3 after the report.")
 @json_option
 def protect(source, recipe_path, out, overwrite, dry_run, neutralise, least, fail, as_json):
-    """Apply the steps of a recipe to the records in FILE, write them to OUT, and report risk and utility.
+    """Apply a recipe to the records in FILE, write them to OUT, and print their risk and utility.
 
     FILE and OUT are .csv, .parquet, .xlsx, .sav or .dta files (.gz may follow); FILE may also be a .sas7bdat file, or a
-    data set such as health-survey. A suppressed value is an empty cell in csv, a missing value elsewhere. OUT is no
-    file that is read, and holds the same bytes whenever the same recipe is applied. No value of a record is printed.
-    The configuration of a report is a recipe too, and gives what kanon-lab report --protected writes; what only a
-    report uses of it is not used. --na and --missing-codes stand in the place of its own.
+    data set such as health-survey. A suppressed value is an empty cell in csv, and a missing value in other
+    formats. OUT must not be one of the input files. The same recipe always writes the same bytes. No value of a record
+    is printed. The configuration of a report is a recipe too, and writes the same file as kanon-lab report --protected.
+    --na and --missing-codes replace the settings of the recipe.
 
-    Only the variables that the recipe names are protected: every other column goes out as it is, and the report says
-    which. Direct identifiers that the recipe names are not written: the file is read again to prove it before it gets
-    its name. The proof finds copies under other names whatever their case, accents and punctuation; not an identifier
-    in another coding, such as a part of it.
+    Only the variables that the recipe names are protected: every other column is released unchanged, and the report
+    names it. Direct identifiers that the recipe names are dropped, and the written file is read again to prove it. The
+    proof finds copies in other columns, in any case and with any accents and punctuation. It does not find an
+    identifier in another coding, such as a part of it.
 
-    An engine (--engine) protects a .parquet, .csv or .csv.gz FILE, or a folder of such parts, larger than memory: by
-    steps that recode, suppress and remove. OUT is in the format of FILE, of Spark a folder of parts. What needs records
-    is not measured, and those copies are not looked for; the notes say so.
+    An engine (--engine) protects a .parquet, .csv or .csv.gz FILE, or a folder of such parts, that is larger than
+    memory, by steps that recode, suppress and remove. OUT has the format of FILE; Spark writes a folder of parts.
+    Measures that need single records, and the search for copies of identifiers, are left out; the notes say so.
 
-    The page on recipes of the book has every step and setting. A file of a hierarchy is looked for beside the recipe.
-    The verdict is on K, or on the recipe's k_required. Exit
-    code: 0; 1 where --fail-under-k is not met; 2 after bad input; 3 where --fail is given and a limit is not met.
+    The book's page on recipes lists every step and setting. Put files of hierarchies beside the recipe. The verdict is
+    on K or, without it, on the recipe's k_required.
+
+    Exit code: 0; 1 if --fail-under-k is not met; 2 after bad input; 3 if --fail is used and a limit is not met.
     """
     if out is None and not dry_run:
         raise OptionError("--out is not given; name the file to write, or try the recipe with --dry-run")
@@ -189,7 +197,7 @@ def _result(protection, recipe, least, of_reading):
 
 
 def _counted_result(protection, recipe, least, of_reading):
-    """The same as far as counts tell it."""
+    """The same, as far as it can be measured from counts."""
     from kanon_lab.recipes.counted import MEASURED, not_counted
     from kanon_lab.recipes.released import untouched
 
@@ -207,7 +215,7 @@ def _counted_result(protection, recipe, least, of_reading):
 
 
 def _of_classes(protection, recipe, least, of_reading):
-    """What is told of every protection, and how it was judged."""
+    """What is printed of every protection, and how it was judged."""
     from kanon_lab import recipes
     from kanon_lab.recipes.plan import as_limits
     from kanon_lab.recipes.verdict import final_diversity
@@ -263,21 +271,20 @@ def _states(protection):
     """The measures before any step, and what each step did."""
     return {
         "before": protection.start.measured.to_dict(),
-        "steps": [_step(position, step) for position, step in enumerate(protection.steps, 1)],
-    }
-
-
-def _step(position, step):
-    return {
-        "step": position,
-        "name": step.name,
-        "settings": step.settings,
-        "seed": step.seed,
-        "records_touched": step.records_touched,
-        "variables_removed": list(step.removed),
-        "cells_changed": step.changed,
-        "cells_suppressed": step.suppressed,
-        **step.state.measured.to_dict(),
-        "claims": step.claims,
-        "households": None if step.households is None else _states(step.households),
+        "steps": [
+            {
+                "step": position,
+                "name": step.name,
+                "settings": step.settings,
+                "seed": step.seed,
+                "records_touched": step.records_touched,
+                "variables_removed": list(step.removed),
+                "cells_changed": step.changed,
+                "cells_suppressed": step.suppressed,
+                **step.state.measured.to_dict(),
+                "claims": step.claims,
+                "households": None if step.households is None else _states(step.households),
+            }
+            for position, step in enumerate(protection.steps, 1)
+        ],
     }

@@ -17,7 +17,7 @@ from kanon_lab.terms import key_of
 
 _MOST_CLAIMS = 10
 _MOST_INDICATORS = 5
-# An estimate of fewer records would tell their values.
+# An estimate from fewer records would reveal their values.
 _FEW = 10
 _risk = partial(percent, digits=4)
 
@@ -50,7 +50,7 @@ def _lines(result, protection):
         f"keys: {', '.join(result['keys'])}; missing keys: {missing} ({MISSING_POLICIES[missing]})",
         f"weight: {result['weight'] or 'none'}; household: {result['household'] or 'none'}",
         f"direct identifiers dropped: {', '.join(result['direct_identifiers']) or 'none named'}",
-        f"released as they came, and without a role: {', '.join(result['untouched']) or 'none'}",
+        f"released unchanged, and without a role: {', '.join(result['untouched']) or 'none'}",
     ):
         yield from wrapped(text)
     notes = [f"- {note}" for note in result["notes"] if key_of(note) != "untouched"]  # it is said above
@@ -131,7 +131,7 @@ def _measures(protection, history):
     if household:
         names |= {"with_household_size_k_achieved": "k (counted)"}
         names |= {"with_household_size_sample_uniques": "uniques (counted)"}
-        remarks.append("(counted: for an outsider who also counts the members of each household)")
+        remarks.append("(counted: for an intruder who also counts the members of each household)")
     yield "Anonymity after each step{of}", names, {}, *remarks
 
     risks = [
@@ -146,7 +146,7 @@ def _measures(protection, history):
     names |= {f"distinct_{name}": f"values of {shortened(name)}" for name in spec.key_variables}
     yield "Key cells after each step{of}: shares, and different values", names, formats
 
-    title = "Links after each step{of}: records that an outsider with the true values links to their own"
+    title = "Links after each step{of}: records that an intruder with the true values links to their own"
     yield title, *_heads(measures(shown="state", kind="risk", taken_from="states"), share=percent)
 
     losses = [row for row in measures(shown="state", kind="loss") if not (row.kept or row.part_of)]
@@ -219,14 +219,16 @@ def _end(result, protection):
     if len(worst := _worst_indicators(protection)):
         yield Section(f"Indicators that suffered most, of those with {_FEW} records or more", [Table(worst)])
     if result["diversity"]:
-        columns = {shortened(name): [values[each] for each in MEASURES] for name, values in result["diversity"].items()}
+        columns = {
+            shortened(name): [values[measure] for measure in MEASURES] for name, values in result["diversity"].items()
+        }
         names = [f"{name} ({'least' if least else 'largest'})" for name, least in MEASURES.items()]
         table = Table(pd.DataFrame({"measure": names, **columns}))
         yield Section("Diversity of sensitive values in the end: the worst class", [table])
 
 
 def _worst_indicators(protection):
-    """Those whose intervals overlap least, in ranges: the estimates before and after would tell single values."""
+    """Those whose intervals overlap least, in ranges: the estimates before and after would reveal single values."""
     compared = indicators(protection, least=_FEW)[0]
     worst = compared[compared["overlap"] < 1].sort_values("overlap", kind="stable").head(_MOST_INDICATORS)
     if len(worst):

@@ -7,6 +7,7 @@ import click
 
 from kanon_lab import files
 from kanon_lab.cli.options import (
+    Command,
     Source,
     engine_option,
     file_argument,
@@ -57,30 +58,32 @@ Others, of many configurations and with settings in place of those in the file:
 """
 
 
-@click.command(name="init", epilog=_OF_INIT)
+@click.command(cls=Command, name="init", epilog=_OF_INIT)
 @click.argument("file", required=False)
-@click.option("--out", default="report.yml", show_default=True, metavar="R.yml", help="Configuration to write.")
+@click.option(
+    "--out", default="report.yml", show_default=True, metavar="R.yml", help="Write the configuration to this file."
+)
 @click.option(
     "--language",
     type=click.Choice(["en", "es"]),
     default="en",
     show_default=True,
-    help="Of the comments, and of the report.",
+    help="Language of the comments and of the report.",
 )
 @na_option
 @missing_codes_option
 @max_bytes_option
-@click.option("--schema", is_flag=True, help="Print the JSON Schema of configurations, for editors, and do no more.")
+@click.option("--schema", is_flag=True, help="Only print the JSON Schema of configurations, for editors.")
 @json_option
 def init(file, out, language, na, missing_codes, schema, as_json):
-    """Look at the microdata in FILE and write a commented first configuration of a report on it.
+    """Write a first configuration, with comments, of a report on the microdata in FILE.
 
-    FILE is as in kanon-lab protect, or a data set such as health-survey. Which column is a key variable, the weight and
-    so on is guessed from the names of columns, how many values they have and of which shape, and said to be a guess:
-    read it and mend it. What it is unsure of it says, with what else it may be. No value of a record is written or
-    printed. A file that is there already is never replaced.
+    FILE is as in kanon-lab protect, or a data set such as health-survey. The command guesses which column is a key
+    variable, the weight and so on, from the names of the columns and the number and shape of their values. It marks
+    the guesses that it is unsure of, with the other roles that the column may have. Read and correct them. No value of
+    a record is written or printed. A file that exists is never replaced.
 
-    With its JSON Schema beside it, as the last example makes it, editors complete the settings and check them.
+    Editors complete and check the settings if the JSON Schema of the last example is beside the configuration.
     """
     if schema:
         from kanon_lab.recipes.plan import config_schema
@@ -143,44 +146,58 @@ def _refuse_old(out):
         raise StorageError(f"{out}: is there already; choose another name (--out), or remove it first")
 
 
-@click.command(name="report", epilog=_OF_REPORT)
+@click.command(cls=Command, name="report", epilog=_OF_REPORT)
 @file_argument
-@click.option("--config", "configs", multiple=True, metavar="YML", help="A configuration. May repeat.")
-@click.option("--out", metavar="OUT", help="The page to write, a folder, or a name with {name} in it.")
-@click.option("--protected", metavar="OUT", help="The protected file to write as well; {name} in it as in --out.")
-@click.option("--overwrite", is_flag=True, help="Replace the protected file where it holds something else.")
-@click.option("--internal", is_flag=True, help="A page for the office only: every setting, category and rare key.")
-@click.option("--set", "overrides", multiple=True, metavar="NAME=VALUE", help="A setting instead of the file's.")
-@click.option("--fail", is_flag=True, help="Exit with 3 where a limit is not met; only the page is written.")
+@click.option("--config", "configs", multiple=True, metavar="YML", help="Configuration of a report. Repeatable.")
+@click.option(
+    "--out",
+    metavar="OUT",
+    help="Write the page to this file; for several configurations a folder, or a name with {name}.",
+)
+@click.option(
+    "--protected", metavar="OUT", help="Also write the protected file; {name} as in --out.  [default: only the page]"
+)
+@click.option("--overwrite", is_flag=True, help="Replace the protected file if it exists and holds something else.")
+@click.option(
+    "--internal", is_flag=True, help="Write a page for the office only, with every setting, category and rare key."
+)
+@click.option(
+    "--set",
+    "overrides",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Replace a setting of the configuration. Repeatable.",
+)
+@click.option("--fail", is_flag=True, help="If a limit is not met, write only the page and exit with 3.")
 @max_bytes_option
 @engine_option
 @spill_option
 @json_option
 def report(file, configs, out, protected, overwrite, internal, overrides, fail, engine, spill, as_json):
-    """Measure FILE, apply the steps of a configuration to it, and write what was found as one HTML page.
+    """Write one HTML page on FILE and its protection by the steps of a configuration.
 
-    The page needs no network, holds no record, and is at most 2 MB; only its owner may read it. In it: the verdict by
-    the limits, key variables, classes, the riskiest combinations as counts, diversity, each step, risk and utility.
+    The page needs no network, holds no record, and has at most 2 MB; only its owner may read it. It shows the verdict
+    on the limits, key variables, classes, the riskiest combinations as counts, diversity, each step, risk and utility.
 
     FILE is a .csv, .parquet, .xlsx, .sav, .dta or .sas7bdat file (.gz may follow), or a data set such as
-    health-survey. A configuration is a recipe, as kanon-lab protect takes it, with settings of the report; all of them
-    are checked before FILE is read. With several, OUT is a folder, in which each page has the name of its
-    configuration, or a name in which {name} stands for it.
+    health-survey. A configuration is a recipe for kanon-lab protect with settings of the report; all configurations are
+    checked before FILE is read. For several configurations, OUT is a folder, where each page gets the name of its
+    configuration, or a name in which {name} is replaced by it.
 
-    --protected writes the protected file too, the same bytes as kanon-lab protect with this configuration: page and
-    file appear together or not at all. With --fail and a limit that is not met, the page alone is written. It replaces
-    neither what is read nor, without --overwrite, a file with other bytes.
+    --protected also writes the protected file, the same bytes as kanon-lab protect writes: the command writes both the
+    page and the file, or neither. Only with --fail, if a limit is not met, it writes the page alone. It never replaces
+    an input file and, without --overwrite, no file with other bytes.
 
-    --internal makes another page: marked as confidential on every screen, with the codes of groups and mappings, what
-    each category became, and the key values at the highest risk. It must not leave the office.
+    --internal writes another page, marked as confidential on every screen: with the codes of groups and mappings, what
+    each category became, and the key values at the highest risk. Keep it inside the office.
 
-    An engine (--engine) reports on a .parquet, .csv or .csv.gz FILE, or a folder of such parts, larger than memory, by
-    steps that recode, suppress and remove. What needs records is not told, and a map is left out; the page says so.
+    An engine (--engine) reports on a .parquet, .csv or .csv.gz FILE, or a folder of such parts, that is larger than
+    memory, by steps that recode, suppress and remove. The page then has no map and no measures that need single
+    records, and says so.
 
-    Where a step fails, the notebook as far as it ran, without what an error may quote, is kept beside the page as
-    NAME.failed.ipynb.
+    If a step fails, its notebook is kept beside the page as NAME.failed.ipynb, without anything that may quote data.
 
-    Exit code: 0; 2 after bad input; 3 where --fail is given and a limit is not met.
+    Exit code: 0; 2 after bad input; 3 if --fail is used and a limit is not met.
     """
     if not configs:
         raise OptionError("--config is not given; name a configuration (kanon-lab init writes a first one)")
@@ -191,7 +208,11 @@ def report(file, configs, out, protected, overwrite, internal, overrides, fail, 
     from kanon_lab.report.build import check_targets
 
     wanted = {path: read_config(path, overrides) for path in configs}
-    pages, releases = _pages(out, configs), _releases(protected, configs)
+    pages, releases = _pages(out, configs), {}
+    if protected and len(configs) > 1 and "{name}" not in protected:
+        raise OptionError("--protected: several configurations write several files; put {name} in it")
+    if protected:
+        releases = {path: Path(protected.replace("{name}", Path(path).stem)) for path in configs}
     if overwrite and not protected:
         raise OptionError(
             "--overwrite is for the protected file, and --protected is not given; a page is replaced anyway"
@@ -252,15 +273,6 @@ def _pages(out, configs):
     return dict(zip(configs, targets, strict=True))
 
 
-def _releases(protected, configs):
-    """The protected file of each configuration."""
-    if not protected:
-        return {}
-    if len(configs) > 1 and "{name}" not in protected:
-        raise OptionError("--protected: several configurations write several files; put {name} in it")
-    return {path: Path(protected.replace("{name}", Path(path).stem)) for path in configs}
-
-
 def _engine(source, config, release):
     """What counts the file for a configuration."""
     from kanon_lab.report.config import names_only
@@ -270,12 +282,12 @@ def _engine(source, config, release):
 
 
 def _row(path, config, report):
-    """A report as it stands in JSON."""
+    """A report as JSON shows it."""
     from kanon_lab.recipes.streamed import not_known
 
     notes = []
     if report.engine != "memory":
-        notes.append(f"counted by {report.engine}: what needs records is not told, and the page says what that is")
+        notes.append(f"counted by {report.engine}: measures that need single records are left out; the page lists them")
         if unknown := [row["name"] for row in report.judged["limits"] if row["value"] is None]:
             notes.append(not_known(unknown))
     return {

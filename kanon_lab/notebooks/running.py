@@ -160,7 +160,8 @@ def check_parameters(path: str | Path, parameters: Mapping[str, Any]) -> dict[st
         if name not in known:
             raise OptionError(f"{of}: unknown parameter {name!r}; it has: {', '.join(known) or 'none'}")
         default, kind = known[name].default, type(value).__name__
-        if default is not None and not _same_type(value, default):
+        wanted = (int, float) if isinstance(default, float) and not isinstance(value, bool) else ()
+        if default is not None and type(value) is not type(default) and not isinstance(value, wanted):
             raise OptionError(f"{of}: parameter {name!r} must be of type {type(default).__name__}, not {kind}")
         if not has_json_form(value):
             raise OptionError(
@@ -168,12 +169,6 @@ def check_parameters(path: str | Path, parameters: Mapping[str, Any]) -> dict[st
                 "give a number, text, true or false, or a list or dict of these"
             )
     return known
-
-
-def _same_type(value: Any, default: Any) -> bool:
-    if isinstance(default, float):
-        return isinstance(value, int | float) and not isinstance(value, bool)
-    return type(value) is type(default)
 
 
 def run_notebook(

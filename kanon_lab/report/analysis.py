@@ -154,7 +154,7 @@ def analyse(
     internal : bool
         Whether it is for the office only; unless it is, no category that few hold is in it.
     """
-    found, labels = _found(file, name, internal)
+    about_file, labels = _describe_file(file, name, internal)
     protection = _protected(file, config, progress)
     if released is not None:
         progress("the protected file")
@@ -162,7 +162,7 @@ def analyse(
     progress("classes")
     progress("limits")
     judged = judge(protection, config.limits, k_required=config.recipe.k_required)
-    summary = _summary(protection, config, found["name"], judged.k)
+    summary = _summary(protection, config, about_file["name"], judged.k)
     least = summary["least"]
     states = _states(protection)
     of_risk = {when: tables.Risks(table, protection.estimator) for when, table in states.items()}
@@ -174,10 +174,11 @@ def analyse(
     categories, quantiles = tables.values(protection, labels, least=least)
     progress("indicators")
     indicators, lost = tables.indicators(protection, least=least)
+    seeds = [(number, step.name, step.seed) for number, step in enumerate(protection.steps, 1) if step.seed is not None]
     progress("the map of recipes")
     return Analysis(
-        title=config.title or Words(config.language).say("usual_title", name=found["name"]),
-        file=found,
+        title=config.title or Words(config.language).say("usual_title", name=about_file["name"]),
+        file=about_file,
         date=datetime.datetime.now(datetime.UTC).date().isoformat(),
         summary=summary,
         judged=judged,
@@ -201,32 +202,32 @@ def analyse(
         notes=protection.notes,
         left_out=_left_out(protection, config),
         parameters=shown_settings(config.shown),
-        seeds=_seeds(protection),
+        seeds=pd.DataFrame(seeds, columns=["step", "name", "seed"]),
         versions=_versions(),
         internal=internal,
         office=Internal.of(protection, config.shown, of_risk) if internal else None,
     )
 
 
-def _found(
+def _describe_file(
     file: MicrodataFile | Records | pd.DataFrame, name: str, internal: bool
 ) -> tuple[dict[str, Any], Mapping[str, Mapping]]:
-    """What is told of the file, and labels of its codes; of a large one a hash only where it is told."""
+    """What a report says of the file, and the labels of its codes; a large file has a hash only in an internal one."""
     if isinstance(file, pd.DataFrame):
         return {"name": name, "records": len(file), "columns": file.shape[1], "notes": ()}, {}
     notes = file.notes if isinstance(file, MicrodataFile) else file.counted.notes
-    told = tuple(note for note in notes if not key_of(note).startswith("codes_"))  # they quote codes
+    notes_shown = tuple(note for note in notes if not key_of(note).startswith("codes_"))  # they quote codes
     if not isinstance(file, MicrodataFile):
-        return {"name": name, **file.found, **(file.kept() if internal else {}), "notes": told}, {}
-    return {"name": name, **file.found, "notes": told}, file.labels
+        return {"name": name, **file.found, **(file.kept() if internal else {}), "notes": notes_shown}, {}
+    return {"name": name, **file.found, "notes": notes_shown}, file.labels
 
 
 def _protected(
-    file: MicrodataFile | Records | pd.DataFrame, config: ReportConfig, said: Callable[[str], None]
+    file: MicrodataFile | Records | pd.DataFrame, config: ReportConfig, progress: Callable[[str], None]
 ) -> Protection:
     """The file after every step, each named before it begins."""
     recipe = config.recipe
-    said("measuring the file as it came")
+    progress("measuring the file as it came")
     protection: Protection
     if isinstance(file, (MicrodataFile, pd.DataFrame)):
         recipe.check(file)
@@ -234,19 +235,19 @@ def _protected(
     else:
         protection = counted_protection(file, recipe)
     for position, (name, settings) in enumerate(recipe.steps, start=1):
-        said(f"step {position} ({name})")
+        progress(f"step {position} ({name})")
         protection = protection.apply(name, settings)
     return protection
 
 
 def _states(protection: Protection) -> dict[str, ClassTable]:
     """The classes before any step and after the last, with the sensitive variables that are still released."""
-    found = {}
+    tables_by_version = {}
     for when, state in (("before", protection.came), ("after", protection.state)):
         spec: KeySpec = without_variables(protection.spec, state.removed)
         sensitive = tuple(name for name in spec.sensitive_variables if name not in state.removed)
-        found[when] = state.table(replace(spec, sensitive_variables=sensitive, numeric_variables=()))
-    return found
+        tables_by_version[when] = state.table(replace(spec, sensitive_variables=sensitive, numeric_variables=()))
+    return tables_by_version
 
 
 def _left_out(protection: Protection, config: ReportConfig) -> tuple[str, ...]:
@@ -289,7 +290,7 @@ def _summary(protection: Protection, config: ReportConfig, name: str, k: int) ->
 
 
 def _identifiers(protection: Protection, name: str, step: int) -> str | None:
-    """What is said against the release where one of its records, at equal steps, holds a direct identifier."""
+    """The message on the first direct identifier in the release, searched at equal steps, or None."""
     spec, names = protection.spec, protection.spec.direct_identifiers
     if not names:
         return None
@@ -319,19 +320,14 @@ def _map(file: MicrodataFile | Records | pd.DataFrame, config: ReportConfig) -> 
 
     grid = {**config.map, "grid": named_grid(config.map)}
     frame = file.numbered if isinstance(file, MicrodataFile) else file
-    found = risk_utility_map(frame, grid, workers=1, progress=False)
-    overlaps = {name: 3 for name in found.points.columns if name.startswith("indicators_overlap")}
-    return replace(found, points=found.points.round(overlaps), spread=found.spread.round(overlaps))
-
-
-def _seeds(protection: Protection) -> pd.DataFrame:
-    rows = [(number, step.name, step.seed) for number, step in enumerate(protection.steps, 1) if step.seed is not None]
-    return pd.DataFrame(rows, columns=["step", "name", "seed"])
+    compared = risk_utility_map(frame, grid, workers=1, progress=False)
+    overlaps = {name: 3 for name in compared.points.columns if name.startswith("indicators_overlap")}
+    return replace(compared, points=compared.points.round(overlaps), spread=compared.spread.round(overlaps))
 
 
 def _versions() -> dict[str, str]:
-    found = {"python": platform.python_version()}
+    versions = {"python": platform.python_version()}
     for package in _PACKAGES:
         with suppress(PackageNotFoundError):
-            found[package] = version(package)
-    return found
+            versions[package] = version(package)
+    return versions

@@ -35,14 +35,18 @@ _MOST_BYTES = 2_000_000
 _LONGEST_NAME = 200
 _PRIVATE = 0o600
 _SECONDS_BETWEEN = 0.2
-# Characters that turn the direction of what follows stand as their codes: no name or title commands how a page is read.
+# Characters that change the direction of text are shown as codes, so that no name or title changes how a page reads.
 _TURNING = {code: f"[U+{code:04X}]" for code in (0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))}
 
 
 def report_page(executed: str | Path, *, title: str, language: str, banner: str = "") -> str:
     """The page of an executed notebook: figures, tables and texts, none of its code; with a banner on every screen."""
-    outputs = [output for cell in read_notebook(executed).cells for output in cell.get("outputs", [])]
-    shown = [html for output in outputs if (html := _html_of(output, language)) is not None]
+    shown = []  # figures and HTML: no words of warnings, no errors, no plain text
+    for output in (output for cell in read_notebook(executed).cells for output in cell.get("outputs", [])):
+        if figures.VEGALITE_MIME in (data := output.get("data", {})):
+            shown.append(figures.output_html(data, output.metadata, language))
+        elif "text/html" in data:
+            shown.append(data["text/html"])
     words = Words(language)
     page = render_template(
         "page.html",
@@ -60,14 +64,6 @@ def report_page(executed: str | Path, *, title: str, language: str, banner: str 
         ],
     )
     return page.translate(_TURNING)
-
-
-def _html_of(output: Any, language: str) -> str | None:
-    """What an output shows on a page: a figure or HTML; no words of warnings, no errors, no plain text."""
-    data = output.get("data", {})
-    if figures.VEGALITE_MIME in data:
-        return figures.output_html(data, output.metadata, language)
-    return data.get("text/html")
 
 
 @dataclass(frozen=True)
@@ -142,8 +138,8 @@ def make_report(
         Show on a terminal which step runs.
     engine : str
         One of `kanon_lab.engines.ENGINES`. By another than ``memory`` a file or folder of parts, however large, is
-        counted and never read whole; what needs records is not told, and the page says so. A map of recipes is left
-        out; steps that need records are refused.
+        counted and never read whole; measures that need single records, and a map of recipes, are left out, and
+        the page says so; steps that need records are refused.
     spill : str or Path, optional
         Where an engine puts what does not fit into memory, as in `kanon_lab.engines.count_records`.
 
@@ -268,7 +264,7 @@ def _executed(folder: Path, parameters: dict[str, Any], kept: Path, progress: bo
 
 
 def last_step(steps: Path) -> str:
-    """The step that the notebook said last."""
+    """The last step that the notebook has named."""
     lines = steps.read_text("utf-8").splitlines() if steps.exists() else []
     return lines[-1] if lines else "start Python"
 
@@ -316,7 +312,7 @@ def _write(path: Path, text: str) -> None:
 
 @contextmanager
 def _quiet(name: str) -> Iterator[None]:
-    """Let a logger say nothing: of a process that dies it would speak beside the error."""
+    """Silence a logger, which would repeat the error of a process that dies."""
     logger = logging.getLogger(name)
     level = logger.level
     logger.setLevel(logging.CRITICAL + 1)

@@ -94,7 +94,7 @@ def read_config(path: str | Path, overrides: Iterable[str] | Mapping[str, Any] =
         A YAML file of settings. Files of hierarchies are looked for in its folder. Errors call files by their names.
     overrides : mapping, or iterable of str
         Settings to put in place of the file's, such as ``{"language": "es", "limits.k": 5}``; dots lead into mappings.
-        In texts such as ``limits.k=5`` what stands after the first ``=`` is YAML.
+        In texts such as ``limits.k=5`` the part after the first ``=`` is YAML.
     """
     path = Path(path)
     pairs = [*overrides.items()] if isinstance(overrides, Mapping) else [*map(_parsed, overrides)]
@@ -141,13 +141,13 @@ def as_config(settings: Mapping[str, Any], *, name: str = "the configuration") -
 
 
 def names_only(*paths: Path) -> AbstractContextManager[None]:
-    """Let errors call files by their names: where a file lies is not for those who read what went wrong."""
+    """Replace paths in the messages of errors by names of files: readers of an error need not know the folders."""
     return _called({path: path.name for path in paths if path.name})
 
 
 @contextmanager
 def _called(names: Mapping[Path, str]) -> Iterator[None]:
-    """Let errors call files by other names than their paths, which stand in them as errors show them."""
+    """Replace paths in the messages of errors by names."""
     try:
         yield
     except KanonLabError as error:
@@ -177,7 +177,7 @@ def _check_plain(settings: Mapping[str, Any]) -> None:
 
 
 def _parts(value: Any) -> Iterator[Any]:
-    """What stands in lists and mappings, names too."""
+    """The values in nested lists and mappings, and the names of mappings."""
     if isinstance(value, Mapping):
         value = [*value, *value.values()]
     if not isinstance(value, (list, tuple)):

@@ -37,14 +37,14 @@ _FEW = 30
 _NAMED = 20
 # Of the records that have one, this share have a value of their own where a text identifies.
 _OWN = 0.95
-# Records that tell whether having a value of one's own means anything.
+# Fewer records than this do not show whether a value in only one record means anything.
 _ENOUGH = 20
 # A household has so many members in the mean at most.
 _MEMBERS = 15
 _FALLBACK = 3
 # Whole numbers up to this are grades or counts rather than weights.
 _LEAST_WEIGHT = 20
-# Numbers of so many digits each may be codes, where a value stands in so many records.
+# Numbers may be codes if all have so many digits and each is in so many records on average.
 _DIGITS_OF_A_CODE, _RECORDS_OF_A_CODE = 3, 3
 _DIGITS_OF_A_NUMBER = 5
 _WIDTH = 100
@@ -96,23 +96,23 @@ def guess_roles(frame: pd.DataFrame) -> pd.DataFrame:
     names = list(map(str, frame.columns))
     frame = frame.set_axis(names, axis=1)
     body = any(means(name, "body") for name in names)
-    found = {name: _guess(name, column, body) for name, column in named_columns(frame)}
-    found |= _one_weight([guess for guess in found.values() if guess.role == "weight"])
-    found |= _codes(frame, found)
-    found |= _households(frame, found)
+    guesses = {name: _guess(name, column, body) for name, column in named_columns(frame)}
+    guesses |= _one_weight([guess for guess in guesses.values() if guess.role == "weight"])
+    guesses |= _codes(frame, guesses)
+    guesses |= _households(frame, guesses)
     for role in ("household", "indicators.sampling_unit"):
-        of_role = [guess for guess in found.values() if guess.role == role]
+        of_role = [guess for guess in guesses.values() if guess.role == role]
         if of_role:
-            found |= _passed_over(of_role[0], of_role[1:])
-    found |= _like_weights(frame, found)
-    if all(guess.role != "key_variables" for guess in found.values()):
-        rest = [guess for guess in found.values() if (guess.role, guess.why) == ("", "few")][:_FALLBACK]
-        found |= {each.variable: each.as_("key_variables", "few", "sensitive_variables") for each in rest}
-    return pd.DataFrame([asdict(guess) for guess in found.values()], columns=[each.name for each in fields(Guess)])
+            guesses |= _passed_over(of_role[0], of_role[1:])
+    guesses |= _like_weights(frame, guesses)
+    if all(guess.role != "key_variables" for guess in guesses.values()):
+        rest = [guess for guess in guesses.values() if (guess.role, guess.why) == ("", "few")][:_FALLBACK]
+        guesses |= {guess.variable: guess.as_("key_variables", "few", "sensitive_variables") for guess in rest}
+    return pd.DataFrame([asdict(guess) for guess in guesses.values()], columns=[field.name for field in fields(Guess)])
 
 
 def _guess(name: str, column: pd.Series, body: bool) -> Guess:
-    """A guess at one column by itself; whether measures of a body stand in the file tells what a weight is."""
+    """A guess from one column alone; `body`: the file has measures of the body, so a weight may be one of them."""
     guess = Guess(name, kind_of(column), int(column.nunique()), int(column.isna().sum()))
     if guess.distinct < 2:
         return guess.as_("", "constant" if guess.distinct else "empty")
@@ -213,13 +213,13 @@ def _one_weight(candidates: list[Guess]) -> dict[str, Guess]:
 
 def _passed_over(chosen: Guess, others: list[Guess]) -> dict[str, Guess]:
     """Further columns of a role that one alone may have."""
-    return {each.variable: each.as_("", "another", columns=(chosen.variable,)) for each in others}
+    return {guess.variable: guess.as_("", "another", columns=(chosen.variable,)) for guess in others}
 
 
-def _codes(frame: pd.DataFrame, found: dict[str, Guess]) -> dict[str, Guess]:
+def _codes(frame: pd.DataFrame, guesses: dict[str, Guess]) -> dict[str, Guess]:
     """Quantities by their look that are codes: their first digits are another column, or others depend on them."""
     result = {}
-    for guess in found.values():
+    for guess in guesses.values():
         if (guess.kind, guess.why) != ("whole numbers", "quantity"):
             continue
         column, others = frame[guess.variable], frame.drop(columns=guess.variable)
@@ -227,34 +227,32 @@ def _codes(frame: pd.DataFrame, found: dict[str, Guess]) -> dict[str, Guess]:
         if least and (first := shapes.starts_with(column, others)):
             result[guess.variable] = guess.as_("key_variables", "digits", columns=(first,))
         elif len(column) >= _RECORDS_OF_A_CODE * guess.distinct:
-            told, of_one_length = tuple(shapes.told(column, others)), least == most >= _DIGITS_OF_A_CODE
-            if told or of_one_length:
-                result[guess.variable] = _maybe_code(guess, told, of_one_length)
+            dependent = tuple(shapes.dependent_columns(column, others))
+            of_one_length = least == most >= _DIGITS_OF_A_CODE
+            if not dependent and not of_one_length:
+                continue
+            role = ("key_variables" if of_one_length else "") if dependent else "numeric_variables"
+            rest = [name for name in ("key_variables", "numeric_variables", "indicators.sampling_unit") if name != role]
+            why = "nested" if dependent else "lengths"
+            result[guess.variable] = guess.as_(role, why, *rest, columns=dependent)
     return result
 
 
-def _maybe_code(guess: Guess, told: tuple[str, ...], of_one_length: bool) -> Guess:
-    """A number that others depend on, or all values of which are of one length: a key in doubt where it is both."""
-    role = ("key_variables" if of_one_length else "") if told else "numeric_variables"
-    rest = [each for each in ("key_variables", "numeric_variables", "indicators.sampling_unit") if each != role]
-    return guess.as_(role, "nested" if told else "lengths", *rest, columns=told)
-
-
-def _households(frame: pd.DataFrame, found: dict[str, Guess]) -> dict[str, Guess]:
+def _households(frame: pd.DataFrame, guesses: dict[str, Guess]) -> dict[str, Guess]:
     """A column that groups records as households do, where none is called so."""
-    if any(guess.role == "household" for guess in found.values()):
+    if any(guess.role == "household" for guess in guesses.values()):
         return {}
     by_shape = ("quantity", "many", "unequal", "unique", "lengths", "nested", "members")
     candidates = [
         guess.variable
-        for guess in found.values()
+        for guess in guesses.values()
         if (guess.kind in ("text", "whole numbers") and guess.why in by_shape)
         or (guess.kind, guess.role) == ("whole numbers", "direct_identifiers")
     ]
     groups = shapes.households(frame, candidates)
     if groups is None:
         return {}
-    guess, doubts = found[groups.variable], []
+    guess, doubts = guesses[groups.variable], []
     if any(means(name, "sex") for name in groups.same) or guess.role == "direct_identifiers":
         doubts.append("direct_identifiers")  # the records of a person, once a year say
     if not groups.varied:
@@ -262,20 +260,20 @@ def _households(frame: pd.DataFrame, found: dict[str, Guess]) -> dict[str, Guess
     return {guess.variable: guess.as_("household", "shape", *doubts, columns=groups.same)}
 
 
-def _like_weights(frame: pd.DataFrame, found: dict[str, Guess]) -> dict[str, Guess]:
+def _like_weights(frame: pd.DataFrame, guesses: dict[str, Guess]) -> dict[str, Guess]:
     """Quantities that may be weights, where none is called so: 1 or more, and the same within a unit of the design."""
-    if any(guess.role == "weight" for guess in found.values()):
+    if any(guess.role == "weight" for guess in guesses.values()):
         return {}
-    units = [guess.variable for guess in found.values() if guess.role in ("household", "key_variables", *_DESIGN)]
-    units = [unit for unit in units if 2 * found[unit].distinct <= len(frame)]
+    units = [guess.variable for guess in guesses.values() if guess.role in ("household", "key_variables", *_DESIGN)]
+    units = [unit for unit in units if 2 * guesses[unit].distinct <= len(frame)]
     result = {}
-    for guess in found.values():
+    for guess in guesses.values():
         column = frame[guess.variable]
         if guess.kind != "numbers" or guess.why not in ("quantity", "few") or guess.missing or column.min() < 1:
             continue
-        if told := tuple(unit for unit in units if shapes.depends(column, frame[unit])):
+        if same_within := tuple(unit for unit in units if shapes.depends(column, frame[unit])):
             others = [role for role in (*guess.other, "weight") if role != guess.role]
-            result[guess.variable] = guess.as_(guess.role, "like_weight", *others, columns=told)
+            result[guess.variable] = guess.as_(guess.role, "like_weight", *others, columns=same_within)
     return result
 
 
@@ -341,18 +339,18 @@ def _single(role: str, guesses: pd.DataFrame, texts: dict[str, str]) -> str:
 
 
 def _line(settings: Any) -> str:
-    """Settings as YAML that a comment may follow; blanks of a name stay."""
+    """Settings as YAML that a comment may follow; blanks in a name stay."""
     return dump_yaml(settings).removesuffix("\n")
 
 
 def _indicators(names: dict[Any, list[str]]) -> dict[str, Any]:
     wanted = {"rates": names.get("sensitive_variables"), "means": names.get("numeric_variables")}
-    found = {name: listed for name, listed in wanted.items() if listed}
-    if not found:
+    indicators = {name: listed for name, listed in wanted.items() if listed}
+    if not indicators:
         return {}
     design = {name: names.get(f"indicators.{name}") for name in ("strata", "sampling_unit")}
-    found |= {"by": names["key_variables"][:1]} if "key_variables" in names else {}
-    return found | {name: columns[0] for name, columns in design.items() if columns}
+    indicators |= {"by": names["key_variables"][:1]} if "key_variables" in names else {}
+    return indicators | {name: columns[0] for name, columns in design.items() if columns}
 
 
 def _steps(guesses: pd.DataFrame, keys: list[str]) -> list[dict[str, Any]]:

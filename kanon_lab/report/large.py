@@ -50,7 +50,7 @@ class LargeFile:
 
     @contextmanager
     def opened(self, plan: Plan, say: Callable[[str], None]) -> Iterator[Records]:
-        """Hold it open, counted for a plan; `say` is told which step begins."""
+        """Hold it open, counted for a plan; `say` is called with the name of each step before it begins."""
         self._check_named(plan)
         say("count the records")
         options = {name: value for name, value in self.options.items() if value}

@@ -21,7 +21,7 @@ def limit_title(row: Any, w: Words) -> str:
 
 def limit_value(row: Any, value: float | None, beside: float | None, w: Words) -> str:
     """What a limit asks for beside what was measured, or the other way: shares in per cent, all else as numbers."""
-    return w.percent(value, beside) if LIMITS[row.name].share else w.told(value, beside)
+    return w.percent(value, beside) if LIMITS[row.name].share else w.significant(value, beside)
 
 
 def advice_on(a: Analysis, row: Any, w: Words) -> str:
@@ -41,7 +41,7 @@ def advice_on(a: Analysis, row: Any, w: Words) -> str:
         "household": summary["household"],
         "records": "" if pd.isna(row.records) else w.number(row.records),
         "all": w.number(summary["records"]),
-        "persons": w.told(summary["after"]["expected_reidentifications"]),
+        "persons": w.significant(summary["after"]["expected_reidentifications"]),
     }
     return LIMITS[row.name].advice(w.language).format(**parts)
 
@@ -55,8 +55,8 @@ def _rarest(a: Analysis) -> str:
 
 
 def _form(measure: Measure, w: Words) -> Callable[[Any], str]:
-    """How a value is told: shares in per cent, counts as they are, other numbers with the digits that count."""
-    return w.percent if measure.share else w.told if measure.unit == "number" else w.number
+    """How values of a measure are written: shares in per cent, counts in full, others with significant digits."""
+    return w.percent if measure.share else w.significant if measure.unit == "number" else w.number
 
 
 def main_measures(a: Analysis, w: Words) -> pd.DataFrame:
@@ -65,7 +65,9 @@ def main_measures(a: Analysis, w: Words) -> pd.DataFrame:
     rows = []
     for row in measures(shown="summary"):
         levels = [(str(risk), w.percent(risk)) for risk in summary["risks"]] if row.levels else [("", None)]
-        rows += [(w.measure(row, told), row.name.replace("#", level), _form(row, w)) for level, told in levels]
+        rows += [
+            (w.measure(row, level_title), row.name.replace("#", level), _form(row, w)) for level, level_title in levels
+        ]
         if row.kind == "anonymity":
             rows.append((w.say("m_below", k=k), f"violations_{k}_{policy}", w.number))
             rows.append((w.say("m_unique"), f"violations_2_{policy}", w.number))

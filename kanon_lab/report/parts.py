@@ -91,7 +91,7 @@ class Table(Part):
 
 @dataclass(frozen=True)
 class Section:
-    """A title with what stands below it: parts, figures and sections. Without any of these it is left out."""
+    """A title and the parts, figures and sections below it. A section without any of these is left out."""
 
     title: str
     parts: Sequence[Part | Figure | Section]
@@ -124,7 +124,7 @@ def render_template(name: str, **values: Any) -> str:
 
 
 def render_text(part: Part | Figure | Section) -> Iterator[str]:
-    """The lines of a section on a terminal; a table too wide for it is parted, a figure told in words."""
+    """The lines of a section on a terminal; a table too wide for it is split, a figure is described in words."""
     if isinstance(part, Section):
         yield from ["", *wrapped(part.title)]
         for inner in part.parts:
@@ -156,7 +156,7 @@ def text_table(frame: pd.DataFrame, formats: Mapping[str, str | Callable[[Any], 
     """A frame without its index as aligned lines: numbers to the right, text to the left, a missing value as ``-``.
 
     `formats` say how values of a column become text: a format specification, or a function such as `digits.percent`.
-    Without one, whole numbers stand in full and others with six significant digits. Control characters are escapes.
+    Without one, whole numbers stay in full and others with six significant digits. Control characters are escapes.
     """
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 

@@ -21,25 +21,25 @@ from kanon_lab.report.words import Few
 from kanon_lab.terms import Note
 
 if TYPE_CHECKING:
-    from kanon_lab.recipes.verdict import Caution, Judged
+    from kanon_lab.recipes.verdict import Judged
     from kanon_lab.report.analysis import Analysis
 
 # Steps of counts, and the part of the records that a step is at most.
 _STEPS = (10, 20, 50, 100)
 _PART, _PART_OF_CATEGORIES = 10, 50
-# Different values of a column up to which they are told as they are: categories, all of which the release shows.
+# Up to so many different values are counted exactly: they are categories, all of which the release shows.
 _MOST_CATEGORIES = 30
 # Counts of records, and the shares that follow from them.
 _SHARES = {"records": "share", "compatible": "compatible_share"}
 _FILE = ("name", "records", "columns", "format", "encoding", "separator", "decimal", "notes")
 # Parts of notes that are shares of households or neighbours.
 _SHARED = ("share", "often", "at_random")
-# What would tell everybody where it is worth trying seeds.
+# Notes with such keys would show readers which seeds are worth trying.
 _GUESSED = "seed_"
 
 
 def step_of(records: int, part: int = _PART) -> int:
-    """The step in which counts of records are told: the largest of 10, 20, 50 and 100 of which the file has `part`."""
+    """What counts of records are rounded to: the largest of 10, 20, 50 and 100 that the file has `part` times."""
     return max((step for step in _STEPS if step * part <= records), default=_STEPS[0])
 
 
@@ -53,8 +53,8 @@ def public(analysis: Analysis) -> Analysis:
     rounding = _Rounding(analysis)
     frames: dict[str, Any] = {name: rounding.frame(name, getattr(analysis, name)) for name in _FRAMES}
     sets = frames["unique_sets"]
-    told = pd.Series([not isinstance(each, Few) for each in sets["records"]], index=sets.index, dtype=bool)
-    frames["unique_sets"] = sets[told].reset_index(drop=True)
+    is_counted = pd.Series([not isinstance(count, Few) for count in sets["records"]], index=sets.index, dtype=bool)
+    frames["unique_sets"] = sets[is_counted].reset_index(drop=True)
     return replace(
         analysis,
         **frames,
@@ -72,14 +72,14 @@ def _digits(value: float, digits: int) -> float:
     return float(f"{value:.{digits}g}") if math.isfinite(value) else value
 
 
-def sided(found: float, limit: float, met: bool, *, least: bool = False, digits: int = 2) -> float:
+def sided(value: float, limit: float, met: bool, *, least: bool = False, digits: int = 2) -> float:
     """A value in some digits, on the side of its limit on which it is (`met`; at `least` the limit, or at most)."""
-    if not math.isfinite(found) or found == 0:
-        return found
-    unit = 10.0 ** (math.floor(math.log10(abs(found))) - digits + 1)
-    options = [_digits(round_to(found / unit) * unit, digits + 1) for round_to in (math.floor, math.ceil)]
-    right = [each for each in options if (each >= limit if least else each <= limit) == met]
-    return min(right or options, key=lambda each: abs(each - found))
+    if not math.isfinite(value) or value == 0:
+        return value
+    unit = 10.0 ** (math.floor(math.log10(abs(value))) - digits + 1)
+    options = [_digits(round_to(value / unit) * unit, digits + 1) for round_to in (math.floor, math.ceil)]
+    right = [option for option in options if (option >= limit if least else option <= limit) == met]
+    return min(right or options, key=lambda option: abs(option - value))
 
 
 class _Rounding:
@@ -130,31 +130,31 @@ class _Rounding:
         return value
 
     def several(self, value: int, released: bool) -> int:
-        """How many categories stand together: one or more."""
+        """How many categories are pooled: shown only as one or more."""
         return min(int(value), 1)
 
-    def told(self, kind: _KIND, value: Any, released: bool = True) -> Any:
-        """A number as its kind is told; None of a missing one."""
+    def round_as(self, kind: _KIND, value: Any, released: bool = True) -> Any:
+        """A number rounded as its kind says; None for a missing one."""
         return None if value is None or pd.isna(value) else kind(self, value, released)
 
     def frame(self, name: str, frame: pd.DataFrame) -> pd.DataFrame:
         """The columns of a frame that may be shown, each rounded."""
-        found = frame[[column for column in frame if column in _FRAMES[name]]].copy()
+        shown = frame[[column for column in frame if column in _FRAMES[name]]].copy()
         # whether each row is about the release, whose own counts anyone who has it makes
         released = [True] * len(frame)
         if "version" in frame:
             released = [*(frame["version"] == "after")]
         elif name == "steps":
             released = [*(frame["step"] == self.last)]
-        for column in found.columns:
+        for column in shown.columns:
             if (kind := _FRAMES[name][column]) is not None:
-                values = [self.told(kind, *pair) for pair in zip(frame[column], released, strict=True)]
-                found[column] = pd.Series(values, index=frame.index, dtype=object)
+                values = [self.round_as(kind, *pair) for pair in zip(frame[column], released, strict=True)]
+                shown[column] = pd.Series(values, index=frame.index, dtype=object)
         for count, share in _SHARES.items():
-            if share in found and count in found:
-                few = found[count].map(lambda records: isinstance(records, Few) or bool(pd.isna(records))).astype(bool)
-                found[share] = (found[count].mask(few).astype(float) / self.records).round(2)
-        return found
+            if share in shown and count in shown:
+                few = shown[count].map(lambda records: isinstance(records, Few) or bool(pd.isna(records))).astype(bool)
+                shown[share] = (shown[count].mask(few).astype(float) / self.records).round(2)
+        return shown
 
     def summary(self, summary: Mapping[str, Any]) -> dict[str, Any]:
         """The summary with the measures that may be shown, and the steps of its counts."""
@@ -162,44 +162,40 @@ class _Rounding:
         for when, shown in rounded.items():
             for name, value in summary[when].items():
                 if (row := find_measure(name)) is not None and row.rounding:
-                    shown[name] = self.told(getattr(_Rounding, row.rounding), value, when == "after")
+                    shown[name] = self.round_as(getattr(_Rounding, row.rounding), value, when == "after")
         return {**summary, **rounded, "step": self.step, "step_of_categories": self.step_of_categories}
 
     def judged(self, judged: Judged) -> Judged:
         """Each limit as it was set, what was found on the right side of it, and cautions with their counts in steps."""
         rows = [self._limit(row) for row in judged.verdict.to_dict("records")]
         verdict = pd.DataFrame(rows, columns=judged.verdict.columns, dtype=object)
-        cautions = tuple(map(self._caution, judged.cautions))
+        cautions = tuple(
+            replace(caution, count=self.round_as(_Rounding.count, caution.count), text=self.note(caution.text))
+            for caution in judged.cautions
+        )
         verdict = verdict.astype({"level": float, "met": bool})
         return replace(judged, verdict=verdict, cautions=cautions, claims=judged.claims.iloc[:0], exposure=None)
 
     def _limit(self, row: Mapping[Any, Any]) -> dict[str, Any]:
-        unit, found = LIMITS[row["name"]].unit, None if pd.isna(row["found"]) else row["found"]
-        if found is not None and unit == "records":
-            found = self._beside(int(found), row["met"])
-        elif found is not None and unit not in ("k", "values"):
-            found = sided(found, row["limit"], row["met"], least=row["bound"] == "at least")
-        return {**row, "found": found, "records": self.told(_Rounding.count, row["records"])}
+        unit, value = LIMITS[row["name"]].unit, None if pd.isna(row["found"]) else row["found"]
+        if value is not None and unit == "records" and value < self.step:
+            value = self.count(int(value))
+        elif value is not None and unit == "records":  # rounded down if the limit is met, else up
+            value = self.step * (int(value) // self.step if row["met"] else math.ceil(int(value) / self.step))
+        elif value is not None and unit not in ("k", "values"):
+            value = sided(value, row["limit"], row["met"], least=row["bound"] == "at least")
+        return {**row, "found": value, "records": self.round_as(_Rounding.count, row["records"])}
 
-    def _beside(self, found: int, met: bool) -> int:
-        """Records beside the most that a limit allows: rounded down where it is met, and up where it is not."""
-        if found < self.step:
-            return self.count(found)
-        return self.step * (found // self.step if met else math.ceil(found / self.step))
-
-    def _caution(self, caution: Caution) -> Caution:
-        return replace(caution, count=self.told(_Rounding.count, caution.count), text=self.note(caution.text))
-
-    def map(self, found: Any, axes: tuple[str, str]) -> Any:
+    def map(self, recipes: Any, axes: tuple[str, str]) -> Any:
         """The map of recipes by its two measures."""
-        if found is None:
+        if recipes is None:
             return None
-        names = [name for name in dict.fromkeys(axes) if name in found.points]
+        names = [name for name in dict.fromkeys(axes) if name in recipes.points]
         points, spread = (
-            frame.assign(**{name: [_digits(each, 2) for each in frame[name].astype(float)] for name in names})
-            for frame in (found.points, found.spread)
+            frame.assign(**{name: [_digits(value, 2) for value in frame[name].astype(float)] for name in names})
+            for frame in (recipes.points, recipes.spread)
         )
-        return replace(found, points=points, spread=spread)
+        return replace(recipes, points=points, spread=spread)
 
     def note(self, note: Any) -> Any:
         """A note with its counts in steps, and its shares in whole per cents; a text without a key stays as it is."""
@@ -209,13 +205,13 @@ class _Rounding:
 
     def _part(self, name: str, part: Any) -> Any:
         if isinstance(part, tuple):
-            return tuple(self._part(name, each) for each in part)
+            return tuple(self._part(name, inner) for inner in part)
         if isinstance(part, str):
             return self.note(part)
         if name in _SHARED:
             return f"{round(100 * part, 1):.0f}%"
         kind = _PARTS.get(name)
-        return part if kind is None else self.told(kind, part)
+        return part if kind is None else self.round_as(kind, part)
 
 
 _KIND = Callable[[_Rounding, Any, bool], Any]
@@ -253,5 +249,5 @@ _FRAMES: dict[str, dict[Any, _KIND | None]] = {
     "claims": _shown("k claim share", count="records"),
     "released": _shown("column role", distinct="distinct_values", count="cells_changed cells_suppressed"),
 }
-#: Part of a note -> how it is rounded; others are told as they are.
+#: Part of a note -> how it is rounded; other parts are shown unchanged.
 _PARTS = _shown(count="records count told cells shown suppressed uniques", distinct="values", whole="linked")

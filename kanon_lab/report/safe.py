@@ -46,7 +46,7 @@ def allowed(settings: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-# How a setting is shown: its value, and the columns that are named beside it -> what is shown of it.
+# How a setting is shown: its value, and the columns that its step or recipe names -> what is shown of it.
 _Kind = Callable[[Any, set], Any]
 
 
@@ -85,12 +85,12 @@ _measures = _each(_text(is_measure))
 _signs = _each(_text(_SIGN.fullmatch))
 
 
-def _mapped(each: _Kind, otherwise: _Kind) -> _Kind:
-    """By name, where it is a mapping, what stands under each; else as `otherwise` has it."""
+def _mapped(of_values: _Kind, otherwise: _Kind) -> _Kind:
+    """What to show of a mapping: its names, and its values by `of_values`; of all else what `otherwise` shows."""
 
     def kind(value: Any, named: set) -> Any:
         if isinstance(value, Mapping):
-            return {str(name): each(part, named) for name, part in value.items()}
+            return {str(name): of_values(part, named) for name, part in value.items()}
         return otherwise(value, named)
 
     return kind
@@ -121,14 +121,14 @@ def _file(value: Any, named: set) -> Any:
 def _inner(value: Any, named: set) -> Any:
     """Settings in settings, or a list of them."""
     if isinstance(value, (list, tuple)):
-        return [_inner(each, named) for each in value]
+        return [_inner(part, named) for part in value]
     return allowed(value) if isinstance(value, Mapping) else value if _placeholder(value) else _hidden(value, named)
 
 
 def _steps(value: Any, named: set) -> Any:
     """A list of steps, each a name with its settings."""
     if isinstance(value, (list, tuple)):
-        return [_steps(each, named) for each in value]
+        return [_steps(part, named) for part in value]
     if value is None or _placeholder(value):
         return value
     return _mapped(lambda settings, named: _inner(settings or {}, named), _hidden)(value, named)
@@ -208,7 +208,7 @@ def safe_quantiles(
     """
     order = np.lexsort((values,) if homes is None else (homes, values))[: int(np.isfinite(values).sum())]
     last = np.arange(1, len(order) + 1) if records is None else np.cumsum(records[order])
-    n, found = int(last[-1]) if len(last) else 0, {}
+    n, quantiles = int(last[-1]) if len(last) else 0, {}
     size = 1 if homes is None or not n else n / len(np.unique(homes[order]))
 
     def between(low: int, high: int) -> np.ndarray:
@@ -223,8 +223,8 @@ def safe_quantiles(
                 break
             low, high = low - 1, high + 1
         if min(share, 1 - share) * n >= 2 * least * size:
-            found[share] = _coarse(values[between(low, high)].mean())
-    return found
+            quantiles[share] = _coarse(values[between(low, high)].mean())
+    return quantiles
 
 
 def _coarse(value: float) -> float:
@@ -232,12 +232,12 @@ def _coarse(value: float) -> float:
     if value == 0:
         return 0.0
     unit = 10.0 ** math.floor(math.log10(abs(value)) - 1)
-    step = unit * max(each for each in (1, 2, 5, 10) if each * unit <= abs(value) / 10 * (1 + 1e-12))
+    step = unit * max(digit for digit in (1, 2, 5, 10) if digit * unit <= abs(value) / 10 * (1 + 1e-12))
     return float(f"{step * round(value / step):.3g}")
 
 
 def counted(records: int) -> int:
-    """A count as a report tells it: no difference of two reaches a single record."""
+    """A count as a report shows it, rounded so that the difference of two counts never shows a single record."""
     return _BASE * round(int(records) / _BASE)
 
 
@@ -253,17 +253,17 @@ def named_grid(settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     "setting" with a number.
     """
     others = {name: value for name, value in settings.items() if name not in ("grid", "map")}
-    words, given, shown = Words(settings.get("language", "en")), str(others), str(allowed(others))
-    found = {}
+    words, as_text, shown = Words(settings.get("language", "en")), str(others), str(allowed(others))
+    named = {}
     for name, values in settings["grid"].items():
         places = re.compile(rf"\${re.escape(name)}\b")
-        open_to_all = 0 < len(places.findall(given)) == len(places.findall(shown))
+        open_to_all = 0 < len(places.findall(as_text)) == len(places.findall(shown))
         pairs = values.items() if isinstance(values, Mapping) else [_labelled(value, open_to_all) for value in values]
         numbered = [words.say("setting", n=n) for n in range(1, len(pairs) + 1)]
         labels = [n if pair[0] is None else told_label(str(pair[0])) for n, pair in zip(numbered, pairs, strict=True)]
         labels = labels if len({*labels}) == len(labels) else numbered
-        found[name] = {label: value for label, (_, value) in zip(labels, pairs, strict=True)}
-    return found
+        named[name] = {label: value for label, (_, value) in zip(labels, pairs, strict=True)}
+    return named
 
 
 def _labelled(value: Any, open_to_all: bool) -> tuple[Any, Any]:
@@ -279,5 +279,7 @@ def shown_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Settings as a page for everybody has them: those of `kanon_lab.report.safe`, others as their number."""
     shown = allowed(settings)
     if "grid" in (settings.get("map") or ()):
-        shown["map"]["grid"] = {name: [*each] for name, each in named_grid({**settings, **settings["map"]}).items()}
+        shown["map"]["grid"] = {
+            name: [*choices] for name, choices in named_grid({**settings, **settings["map"]}).items()
+        }
     return shown

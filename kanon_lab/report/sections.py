@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _WIDTHS = {"text": 40, "subtitle": 52}
 # Rows of a table; and of the pairs of categories that most records have.
 _SIZE, _MOST_PAIRS = 25, 300
-# Notes about columns that undo the protection of others or find persons by themselves.
+# Notes about columns that undo the protection of others or identify people on their own.
 _GRAVE = ("alone", "stale_ghosts")
 
 
@@ -50,35 +50,35 @@ def section(analysis: Analysis, name: str, language: str = "en") -> Section:
 
 
 def _summary(a: Analysis, w: Words) -> list:
-    said = a.summary
+    summary = a.summary
     lines = [
-        w.say("weighted", weight=said["weight"], estimator=said["estimator"])
-        if said["weight"]
+        w.say("weighted", weight=summary["weight"], estimator=summary["estimator"])
+        if summary["weight"]
         else w.say("unweighted"),
-        w.say(f"missing_{said['missing']}"),
+        w.say(f"missing_{summary['missing']}"),
     ]
-    if not said["identifiers"]:
+    if not summary["identifiers"]:
         lines.append(w.say("identifiers_none"))
     elif a.left_out:
-        lines.append(w.say("identifiers_dropped", names=w.listed(said["identifiers"])))
-    elif not said["identifiers_found"]:
-        names, searched = w.listed(said["identifiers"]), said["identifiers_searched"]
+        lines.append(w.say("identifiers_dropped", names=w.listed(summary["identifiers"])))
+    elif not summary["identifiers_found"]:
+        names, searched = w.listed(summary["identifiers"]), summary["identifiers_searched"]
         lines.append(w.say("identifiers_gone", names=names, searched=searched))
     if not a.internal:
-        lines.append(w.say("rounded", step=said["step"]))
+        lines.append(w.say("rounded", step=summary["step"]))
     return [
         *_verdict(a, w),
         *(Paragraph(text, "kanon-caution") for text in _cautions(a, w)),
         w.table(main_measures(a, w), "main_caption"),
         *_left_out(a, w),
         w.section(
-            "h_measured", w.text("measured", records=said["records"], keys=w.listed(said["keys"])), Bullets(lines)
+            "h_measured", w.text("measured", records=summary["records"], keys=w.listed(summary["keys"])), Bullets(lines)
         ),
     ]
 
 
 def _left_out(a: Analysis, w: Words) -> list:
-    """What a page of counts does not tell, and what to do."""
+    """What a page made from counts does not show, and what to do."""
     if not a.left_out:
         return []
     titles = {name: w.say(f"h_{name}") for name in ("variables", "utility", "release")}
@@ -106,27 +106,27 @@ def _verdict(a: Analysis, w: Words) -> list:
     if not len(unmet := verdict[~verdict["met"]]):
         return [w.text("all_met", style="kanon-verdict kanon-met"), table]
     unknown = all(_is_unknown(a, row) for row in unmet.itertuples(index=False))
-    said = {"unmet": len(unmet), "all": len(verdict)}
-    whole = w.text("some_unknown" if unknown else "some_unmet", style="kanon-verdict kanon-unmet", **said)
+    counts = {"unmet": len(unmet), "all": len(verdict)}
+    whole = w.text("some_unknown" if unknown else "some_unmet", style="kanon-verdict kanon-unmet", **counts)
     lines = [advice_on(a, row, w) for row in unmet.itertuples(index=False)]
     return [whole, table, w.section("h_unmet", Bullets(lines))]
 
 
 def _is_unknown(a: Analysis, row: Any) -> bool:
-    """Whether a limit is not met since counts do not tell it."""
+    """Whether a limit is not met because it cannot be measured from counts."""
     return bool(a.left_out) and pd.isna(row.found)
 
 
 def _cautions(a: Analysis, w: Words) -> list[str]:
-    """What the verdict does not say, for whoever reads no further."""
-    said, grave = a.summary, [note for note in a.notes if note.key in _GRAVE]
-    found = [w.say("identifiers_found", error=said["identifiers_found"])] if said["identifiers_found"] else []
-    found += [w.say("left_caution", title=w.say("h_left"))] if a.left_out else []
-    found += [w.note(each.text) for each in a.judged.cautions]
-    found += [w.say("caution_grave", note=w.note(note)) for note in grave]
+    """What the verdict leaves out, for readers of the summary alone."""
+    summary, grave = a.summary, [note for note in a.notes if note.key in _GRAVE]
+    lines = [w.say("identifiers_found", error=summary["identifiers_found"])] if summary["identifiers_found"] else []
+    lines += [w.say("left_caution", title=w.say("h_left"))] if a.left_out else []
+    lines += [w.note(caution.text) for caution in a.judged.cautions]
+    lines += [w.say("caution_grave", note=w.note(note)) for note in grave]
     if others := len(a.notes) - len(grave):
-        found.append(w.say("caution_note" if others == 1 else "caution_notes", count=others, title=w.say("h_release")))
-    return found
+        lines.append(w.say("caution_note" if others == 1 else "caution_notes", count=others, title=w.say("h_release")))
+    return lines
 
 
 def _variables(a: Analysis, w: Words) -> list:
@@ -173,11 +173,11 @@ def _chart_of_sizes(a: Analysis, w: Words) -> Figure:
     from kanon_lab.classes import by_meaning
     from kanon_lab.show import class_sizes
 
-    said, k = a.summary, a.summary["k"]
+    summary, k = a.summary, a.summary["k"]
     frame = by_meaning(w.versions(_drawn(a.sizes)), own=w.say("own_class"), compatible=w.say("compatible"))
-    counts = {when: said[when][f"violations_{k}_{said['policy']}"] for when in ("before", "after")}
+    counts = {when: summary[when][f"violations_{k}_{summary['policy']}"] for when in ("before", "after")}
     below = {
-        when: w.number(count) if isinstance(count, Few) else w.percent(round(count / said["records"], 2))
+        when: w.number(count) if isinstance(count, Few) else w.percent(round(count / summary["records"], 2))
         for when, count in counts.items()
     }
     return _figure(class_sizes(frame), "sizes", w, k=k, **below)
@@ -188,12 +188,12 @@ def _chart_of_risks(a: Analysis, w: Words) -> Figure:
     from kanon_lab.show import risk_distribution
 
     frame = a.risks[a.risks["version"] == "after"].drop(columns="version")
-    few = next((each.step for each in frame["records"] if isinstance(each, Few)), None)
+    few = next((count.step for count in frame["records"] if isinstance(count, Few)), None)
     frame = _drawn(frame, few or 0, a.summary["records"])  # the last bar, of the riskiest, must not be missing
     top = frame.iloc[int(frame["records"].argmax())]
-    said = {"low": w.percent(top["low"]), "high": w.percent(top["high"]), "records": int(top["records"])}
+    parts = {"low": w.percent(top["low"]), "high": w.percent(top["high"]), "records": int(top["records"])}
     return _figure(
-        risk_distribution(frame), "risks", w, **said, few="" if few is None else w.say("few_drawn", step=few)
+        risk_distribution(frame), "risks", w, **parts, few="" if few is None else w.say("few_drawn", step=few)
     )
 
 
@@ -204,9 +204,9 @@ def _riskiest(a: Analysis, w: Words) -> list:
     versions = list(dict.fromkeys(a.suda["version"]))
     parts.append(w.text("suda_text", size=a.suda_size) if versions else w.text("suda_none"))
     for version in versions:
-        found = a.suda[a.suda["version"] == version]
-        if found["contribution"].any():
-            parts.append(_chart_of_suda(found, version, w))
+        scores = a.suda[a.suda["version"] == version]
+        if scores["contribution"].any():
+            parts.append(_chart_of_suda(scores, version, w))
         sets = a.unique_sets[a.unique_sets["version"] == version].rename(columns={"variables": "keys"})
         sets = sets.sort_values(["size", "records"], ascending=[True, False], kind="stable").head(_SIZE)
         if len(sets):
@@ -214,13 +214,13 @@ def _riskiest(a: Analysis, w: Words) -> list:
     return parts
 
 
-def _chart_of_suda(found: pd.DataFrame, version: str, w: Words) -> Figure:
+def _chart_of_suda(scores: pd.DataFrame, version: str, w: Words) -> Figure:
     """What makes records unique."""
     from kanon_lab.show import contributions
 
-    frame = found.assign(contribution=found["contribution"].astype(float))
-    said = w.listed(f"{row.variable} {w.percent(row.contribution)}" for row in named_rows(frame))
-    return _figure(contributions(frame), "suda", w, version=w.say(f"version_{version}"), said=said)
+    frame = scores.assign(contribution=scores["contribution"].astype(float))
+    listed = w.listed(f"{row.variable} {w.percent(row.contribution)}" for row in named_rows(frame))
+    return _figure(contributions(frame), "suda", w, version=w.say(f"version_{version}"), said=listed)
 
 
 def _diversity(a: Analysis, w: Words) -> list:
@@ -254,13 +254,13 @@ def _utility(a: Analysis, w: Words) -> list:
 
 
 def _indicators(a: Analysis, w: Words) -> list:
-    """How far the survey's indicators overlap, in ranges; no estimate is told."""
+    """How far the survey's indicators overlap, in ranges and without estimates."""
     if not a.parameters.get("indicators") or len(a.steps) == 1:
         return [w.text("indicators_same" if a.parameters.get("indicators") else "no_indicators")]
-    found = a.indicators.sort_values("overlap", kind="stable")
-    said = {"compared": len(found), "covered": int(found["covered"].sum()), "least": a.summary["least"]}
-    parts = [w.text("indicators_text", **said, lost=a.indicators_lost)]
-    if len(found) > _SIZE:
+    compared = a.indicators.sort_values("overlap", kind="stable")
+    counts = {"compared": len(compared), "covered": int(compared["covered"].sum()), "least": a.summary["least"]}
+    parts = [w.text("indicators_text", **counts, lost=a.indicators_lost)]
+    if len(compared) > _SIZE:
         parts.append(w.text("indicators_cut", shown=_SIZE))
     rows = [
         {
@@ -271,7 +271,7 @@ def _indicators(a: Analysis, w: Words) -> list:
             "overlap": w.say(f"overlap_{100 * row.overlap:.0f}"),
             "covered": w.say(f"covered_{row.covered}"),
         }
-        for row in named_rows(found.head(_SIZE))
+        for row in named_rows(compared.head(_SIZE))
     ]
     return [*parts, w.table(pd.DataFrame(rows), "indicators_caption")] if rows else parts
 
@@ -282,12 +282,12 @@ def _map(a: Analysis, w: Words) -> list:
     if a.map is None:
         return []
     points, (risk, loss) = a.map.points, a.map_axes
-    said: dict[str, Any] = {"count": len(points), "risk": risk, "loss": loss}
+    parts_said: dict[str, Any] = {"count": len(points), "risk": risk, "loss": loss}
     try:
         front = a.map.frontier(risk=risk, loss=loss)
-        drawn = _figure(risk_utility(a.map, risk=risk, loss=loss), "map", w, **said, front=len(front))
+        drawn = _figure(risk_utility(a.map, risk=risk, loss=loss), "map", w, **parts_said, front=len(front))
     except KanonLabError:  # every recipe failed, or lacks the measure
-        return [w.text("map_all_failed", **said)]
+        return [w.text("map_all_failed", **parts_said)]
     text = w.text("map_text", count=len(points), front=len(front), failed=int(points["error"].notna().sum()))
     rows = pd.DataFrame({"recipe": front["label"], "map_risk": front["risk"], "loss": front["loss"]}).head(_SIZE)
     parts = [text, drawn, w.table(rows, "map_caption")]
@@ -333,19 +333,19 @@ def _parameters(a: Analysis, w: Words) -> list:
 
 def _internal(a: Analysis, w: Words) -> list:
     """The section of an internal report; none of a public one."""
-    found = a.office
-    if found is None:
+    office = a.office
+    if office is None:
         return []
     riskiest = []
-    for version, table in found.riskiest.items():
+    for version, table in office.riskiest.items():
         heads = {"f_k": "f_k", "F_k": "F_k", "records": w.say("c_records"), "risk": w.say("c_risk")}
         table = table.assign(risk=[w.percent(risk) for risk in table["risk"]], F_k=[*map(w.number, table["F_k"])])
         keys = [name for name in table.columns if name not in heads]
-        told = pd.concat([table[keys], table[[*heads]].rename(columns=heads)], axis=1)
-        said = {"version": w.say(f"version_{version}"), "most": MOST_CLASSES}
-        riskiest.append(w.table(told, "internal_riskiest", heads=False, **said))
+        shown = pd.concat([table[keys], table[[*heads]].rename(columns=heads)], axis=1)
+        caption = {"version": w.say(f"version_{version}"), "most": MOST_CLASSES}
+        riskiest.append(w.table(shown, "internal_riskiest", heads=False, **caption))
     recodings: list[Any] = []
-    for (place, step, variable), table in found.recodings.items():
+    for (place, step, variable), table in office.recodings.items():
         pairs = table.head(_MOST_PAIRS)
         recodings.append(w.table(pairs, "internal_recoding", step=place, name=step, variable=variable))
         if (more := len(table) - _MOST_PAIRS) > 0:
@@ -354,7 +354,7 @@ def _internal(a: Analysis, w: Words) -> list:
         w.text("internal_text", "kanon-caution"),
         w.section("h_internal_riskiest", *riskiest),
         w.section("h_internal_recodings", *recodings),
-        w.section("h_internal_settings", Code(dump_yaml(found.settings))),
+        w.section("h_internal_settings", Code(dump_yaml(office.settings))),
     ]
 
 
@@ -364,17 +364,17 @@ def _ranges(frame: pd.DataFrame, w: Words) -> list[str]:
 
 
 def _drawn(frame: pd.DataFrame, few: int = 0, records: int = 1) -> pd.DataFrame:
-    """The same with `few` of all `records` drawn for counts that are told as fewer than a step."""
-    found = frame.copy()
+    """The same frame, with `few` of all `records` in place of counts that are shown as fewer than a step."""
+    drawn = frame.copy()
     for name, share in (("records", "share"), ("compatible", "compatible_share")):
         if name in frame:
             shares = frame[share].astype(float)
-            found[name], found[share] = frame[name].where(shares.notna(), few).astype(int), shares.fillna(few / records)
-    return found
+            drawn[name], drawn[share] = frame[name].where(shares.notna(), few).astype(int), shares.fillna(few / records)
+    return drawn
 
 
 def _figure(chart: Any, key: str, words: Words, **parts: Any) -> Figure:
-    """The chart with the title and alternative text of that key; its data stand in a table beside it."""
+    """The chart with the title and alternative text of that key; a table beside it has its data."""
     drawn = figure(chart, alt=words.say(f"{key}_alt", **parts))
     title = {
         place: textwrap.wrap(words.say(f"{key}_{'title' if place == 'text' else place}", **parts), width)

@@ -48,18 +48,18 @@ _FEWEST = 10
 _EQUAL = 0.9
 
 
-def _found(name: str) -> list[str]:
+def _meanings_in(name: str) -> list[str]:
     """What the words of a name mean, in small letters without accents: Fact_Pers is fact_pers, VarStrat var_strat."""
-    plain = "".join(each for each in unicodedata.normalize("NFD", name) if not unicodedata.combining(each))
+    plain = "".join(letter for letter in unicodedata.normalize("NFD", name) if not unicodedata.combining(letter))
     parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", plain)
     words = "_".join(re.findall(r"[a-z]+", parted.casefold()))
     return [meaning for meaning, pattern in _patterns().items() if pattern.search(words)]
 
 
 def meanings(name: str) -> list[str]:
-    """What the words of a name stand for, without what another of them rules out (``no_...`` of the table)."""
-    found = _found(name)
-    return [meaning for meaning in found if f"no_{meaning}" not in found]
+    """The meanings of the words of a name, without those that another word rules out (``no_...`` of the table)."""
+    named = _meanings_in(name)
+    return [meaning for meaning in named if f"no_{meaning}" not in named]
 
 
 def means(name: str, meaning: str) -> bool:
@@ -87,7 +87,7 @@ def check_named(file: MicrodataFile, where: str) -> None:
     if file.found["format"] not in _IN_ROW_1:
         return
     names = [str(name).strip() for name in file.frame.columns]
-    known = any(map(_found, names))
+    known = any(map(_meanings_in, names))
     worded = not all(_NUMBER.fullmatch(name) or _DATE.fullmatch(name) for name in names)
     for place, name in enumerate(names):
         if _is_cell(name, file.frame.iloc[:, place].dropna(), worded, known):
@@ -95,7 +95,7 @@ def check_named(file: MicrodataFile, where: str) -> None:
 
 
 def _is_cell(name: str, below: pd.Series, worded: bool, known: bool) -> bool:
-    """Whether what stands where a name should is rather a cell like those below it."""
+    """Whether the text in place of a name looks like the cells below it."""
     if _DATE.fullmatch(name):
         return not worded or kind_of(below) == "dates" or bool(below.astype("str").str.fullmatch(_DATE.pattern).all())
     if _MAIL.fullmatch(name) or (kind_of(below) == "text" and _is_text_like(name, below)):
@@ -195,7 +195,7 @@ def starts_with(column: pd.Series, others: pd.DataFrame) -> str | None:
     return None
 
 
-def told(column: pd.Series, others: pd.DataFrame) -> list[str]:
+def dependent_columns(column: pd.Series, others: pd.DataFrame) -> list[str]:
     """Columns of two values or more, and fewer than this one, that are the same wherever this one is."""
     few = [name for name, other in others.items() if 1 < other.nunique(dropna=False) < column.nunique(dropna=False)]
     return [str(name) for name in few if depends(others[name], column)]
@@ -218,12 +218,13 @@ class Groups:
 
 
 def households(frame: pd.DataFrame, candidates: Iterable[str]) -> Groups | None:
-    """The finest of some columns whose values stand in few records each, which share other columns; None without one.
+    """The column that groups records as households do: few records a value, which share other columns; or None.
 
-    Two columns are shared, or one where records of a value follow each other, more than by chance; and some is not.
+    Records of a value share two columns more often than by chance, or one if they follow each other, and differ in
+    another. Of several such columns it is the one with most values.
     """
-    found = [groups for name in candidates if (groups := _groups(frame, name)) is not None]
-    return max(found, key=lambda groups: frame[groups.variable].nunique(), default=None)
+    groups_by_name = [groups for name in candidates if (groups := _groups(frame, name)) is not None]
+    return max(groups_by_name, key=lambda groups: frame[groups.variable].nunique(), default=None)
 
 
 def _groups(frame: pd.DataFrame, name: str) -> Groups | None:
@@ -253,5 +254,5 @@ def _shared(codes: np.ndarray, own: np.ndarray) -> float:
     order = np.argsort(codes, kind="stable")
     starts = np.flatnonzero(np.r_[True, np.diff(codes[order]) != 0])
     several = np.bincount(codes) > 1
-    low, high = (each.reduceat(own[order], starts) for each in (np.minimum, np.maximum))
+    low, high = (extreme.reduceat(own[order], starts) for extreme in (np.minimum, np.maximum))
     return float((low == high)[several].mean())

@@ -28,7 +28,7 @@ _RISKS = (1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 0.001, 0.002, 0.005, 0.01, 
 _MOST_LINES = 15
 # Keys in a set that makes a record unique, at most: those that matter most are small, and all of them are many.
 _SUDA_SIZE = 3
-# A quantity of more different values is told by its quantiles.
+# A quantity with more different values than this is shown by its quantiles.
 _MOST_NUMBERS = 30
 #: Ranges of the overlap of two intervals, by their lower ends (0-1).
 OVERLAPS = (0.0, 0.5, 0.75, 0.9)
@@ -56,30 +56,30 @@ class Risks:
 def risk_ranges(states: Mapping[str, Risks]) -> pd.DataFrame:
     """Records by range of individual risk in each version, from the first range that any has to the last."""
     size = len(_RISKS) - 1
-    counts = {name: np.bincount(each.ranges, each.table.records, size) for name, each in states.items()}
+    counts = {name: np.bincount(risks.ranges, risks.table.records, size) for name, risks in states.items()}
     some = np.flatnonzero(sum(counts.values()))
     rows = [
-        (name, *_RISKS[place : place + 2], int(each[place]), each[place] / states[name].table.n)
-        for name, each in counts.items()
+        (name, *_RISKS[place : place + 2], int(count[place]), count[place] / states[name].table.n)
+        for name, count in counts.items()
         for place in range(some[0], some[-1] + 1)
     ]
     return pd.DataFrame(rows, columns=["version", "low", "high", "records", "share"])
 
 
-def riskiest(each: Risks) -> pd.DataFrame:
-    """Classes and records by f_k and range of individual risk, the riskiest first; key values are not told."""
-    table, sizes, bounds = each.table, as_ranges(SIZE_RANGES), np.array(_RISKS)
+def riskiest(risks: Risks) -> pd.DataFrame:
+    """Classes and records by f_k and range of individual risk, the riskiest first, without key values."""
+    table, sizes, bounds = risks.table, as_ranges(SIZE_RANGES), np.array(_RISKS)
     size = np.searchsorted([part.k_from for part in sizes], table.f_k, side="right") - 1
-    rows = pd.DataFrame({"size": size, "range": each.ranges, "records": table.records})
-    found = rows.groupby(["range", "size"])["records"].agg(classes="size", records="sum").reset_index()
-    found = found.sort_values(["range", "size"], ascending=[False, True], ignore_index=True).head(_MOST_LINES)
-    told = {
-        "f_k": [sizes[n].label for n in found["size"]],
-        "low": bounds[found["range"]],
-        "high": bounds[found["range"] + 1],
+    rows = pd.DataFrame({"size": size, "range": risks.ranges, "records": table.records})
+    grouped = rows.groupby(["range", "size"])["records"].agg(classes="size", records="sum").reset_index()
+    grouped = grouped.sort_values(["range", "size"], ascending=[False, True], ignore_index=True).head(_MOST_LINES)
+    columns = {
+        "f_k": [sizes[n].label for n in grouped["size"]],
+        "low": bounds[grouped["range"]],
+        "high": bounds[grouped["range"] + 1],
     }
     same = (table.f_k == table.records).all()  # else combinations are not classes of f_k records
-    return pd.DataFrame({**told, **found[["classes", "records"] if same else ["records"]]})
+    return pd.DataFrame({**columns, **grouped[["classes", "records"] if same else ["records"]]})
 
 
 def unique_keys(states: Mapping[str, ClassTable]) -> tuple[pd.DataFrame, pd.DataFrame, int]:
@@ -88,9 +88,9 @@ def unique_keys(states: Mapping[str, ClassTable]) -> tuple[pd.DataFrame, pd.Data
     contributions, sets = [], []
     for name, table in states.items():
         if table.sample_uniques:
-            variables, found = uniques(table, max_size=size)
+            variables, minimal = uniques(table, max_size=size)
             contributions.append(variables.assign(version=name))
-            sets.append(found.assign(version=name, variables=[" x ".join(each) for each in found["variables"]]))
+            sets.append(minimal.assign(version=name, variables=[" x ".join(names) for names in minimal["variables"]]))
     return (
         _joined(contributions, "version variable contribution msus"),
         _joined(sets, "version variables size records"),
@@ -106,8 +106,8 @@ def diversities(table: ClassTable) -> pd.DataFrame:
     """The worst class by each measure of diversity, and the records of classes that show one value."""
     rows = []
     for name in table.spec.sensitive_variables:
-        found = diversity(table, name)
-        rows.append({"variable": name, **found.file, "homogeneous": int(found.failing(distinct=2)["records"].sum())})
+        worst = diversity(table, name)
+        rows.append({"variable": name, **worst.file, "homogeneous": int(worst.failing(distinct=2)["records"].sum())})
     return pd.DataFrame(rows, columns=["variable", *MEASURES, "homogeneous"])
 
 
@@ -151,8 +151,8 @@ def by_value(column: pd.Series, records: np.ndarray | None) -> tuple[np.ndarray,
 def values(protection: Protection, labels: Mapping[str, Mapping], *, least: int) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Categories of the released keys and sensitive variables by their records, and quantiles of the quantities.
 
-    Only the release is told, and its counts are rounded: by those of the file as it came, or of a finer key, a category
-    of few records would follow by subtraction.
+    Only the release is shown, and its counts are rounded: from counts of the original file, or of a finer key, the
+    count of a category with few records could be found by subtraction.
     """
     spec, state, n = protection.spec, protection.state, protection.n
     rows: list[tuple[Any, ...]] = []
@@ -166,20 +166,20 @@ def values(protection: Protection, labels: Mapping[str, Mapping], *, least: int)
         if is_quantity(column, named=name in spec.numeric_variables, coded=is_code):
             if spec.household is None or homes is not None:
                 numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
-                told = safe_quantiles(numbers, least=least, homes=homes, records=cells.records)
-                quantiles.append({"variable": name, **told})
+                quantile_values = safe_quantiles(numbers, least=least, homes=homes, records=cells.records)
+                quantiles.append({"variable": name, **quantile_values})
             continue
         number = coded(column)
-        codes, found = number.codes.astype(np.intp), number.values
+        codes, entries = number.codes.astype(np.intp), number.values
         known = codes >= 0
-        counts = np.bincount(codes[known], None if cells.records is None else cells.records[known], len(found))
+        counts = np.bincount(codes[known], None if cells.records is None else cells.records[known], len(entries))
         apart = None if homes is None else pd.Series(homes).groupby(codes).nunique()
         pool = pooled(pd.Series(counts.astype(np.int64)), least=least, homes=apart)
-        as_it_came = {*found[counts > 0]} <= {*cells.before.dropna().unique()}
+        as_it_came = {*entries[counts > 0]} <= {*cells.before.dropna().unique()}
         texts = labels.get(name, {}) if as_it_came else {}  # a recoded code may mean something else
         rows += [
-            (name, _category(found[code], texts), counted(records), counted(records) / n, 1)
-            for code, records in _in_order(pool.shown, found)
+            (name, _category(entries[code], texts), counted(records), counted(records) / n, 1)
+            for code, records in _in_order(pool.shown, entries)
         ]
         if pool.categories:
             records = None if pool.records is None else counted(pool.records)
@@ -200,7 +200,7 @@ def kind_of_column(column: pd.Series) -> str:
 
 
 def is_quantity(column: pd.Series, *, named: bool, coded: bool = False) -> bool:
-    """Whether a column is told by quantiles: it holds numbers, and too many of them, or those of a quantity.
+    """Whether a column is shown by its quantiles: it holds numbers, and too many of them, or those of a quantity.
 
     Whole numbers that are `coded` (keys, with labels, or a code by their name) are categories unless they are named
     among the quantities: half of the codes of communes lie below no commune.
@@ -217,47 +217,42 @@ def indicators(protection: Protection, *, least: int) -> tuple[pd.DataFrame, int
     No estimate, and only a range of each overlap: by the estimates before and after, values of single records could be
     worked out. Told are means of groups, and rates of categories in groups, of `least` records in both versions.
     """
-    found = final_indicators(protection)
-    if not len(found) or not protection.steps:
+    compared = final_indicators(protection)
+    if not len(compared) or not protection.steps:
         return pd.DataFrame(columns=[*KEYS, "overlap", "covered"]), 0
     after = protection.state.working.loc[protection.original.index].drop(columns=list(protection.state.removed))
     by = {BETWEEN.join(names): names for names in getattr(protection.indicators, "by", ())} | {"": ()}
-    homes = _homes(protection) if protection.spec.household else None
-    many, still = (_records(frame, found, by, homes) >= least for frame in (protection.original, after))
-    lost = found["status"] == "lost"
-    told = found[many & still & ~lost].reset_index(drop=True)
-    place = np.searchsorted(OVERLAPS, told["overlap"].to_numpy(dtype=float), side="right") - 1
-    told["overlap"] = np.where(told["overlap"].isna(), np.nan, np.array(OVERLAPS)[place])
-    return told[[*KEYS, "overlap", "covered"]], int((many & lost).sum())
-
-
-def _homes(protection: Protection) -> pd.Series:
-    """Number of each record's household."""
-    original = protection.original
-    return pd.Series(distinct(original[protection.spec.household])[0], index=original.index)
+    original, household = protection.original, protection.spec.household
+    homes = pd.Series(distinct(original[household])[0], index=original.index) if household else None
+    many, still = (_records(frame, compared, by, homes) >= least for frame in (original, after))
+    lost = compared["status"] == "lost"
+    shown = compared[many & still & ~lost].reset_index(drop=True)
+    place = np.searchsorted(OVERLAPS, shown["overlap"].to_numpy(dtype=float), side="right") - 1
+    shown["overlap"] = np.where(shown["overlap"].isna(), np.nan, np.array(OVERLAPS)[place])
+    return shown[[*KEYS, "overlap", "covered"]], int((many & lost).sum())
 
 
 def _records(
-    frame: pd.DataFrame, found: pd.DataFrame, by: Mapping[str, tuple[str, ...]], homes: pd.Series | None
+    frame: pd.DataFrame, compared: pd.DataFrame, by: Mapping[str, tuple[str, ...]], homes: pd.Series | None
 ) -> np.ndarray:
     """Records, or households where there are, behind each estimate: of its group, and of a rate its category in it.
 
     0 where a column is not there.
     """
-    records = np.zeros(len(found), dtype=int)
+    records = np.zeros(len(compared), dtype=int)
     key: Any
-    for key, part in found.reset_index(drop=True).groupby(["kind", "variable", "by"], sort=False):
+    for key, part in compared.reset_index(drop=True).groupby(["kind", "variable", "by"], sort=False):
         kind, variable, label = key
         if not {variable, *by[label]} <= {*frame.columns}:
             continue
         known = frame[variable].isna().map({True: None, False: ""}) if kind == "mean" else _texts(frame[variable])
         columns = [*(_texts(frame[name]) for name in by[label]), known]
         cells = pd.concat(columns, axis=1, keys=range(len(columns)))
-        counts = cells.value_counts() if homes is None else homes.groupby([cells[each] for each in cells]).nunique()
+        counts = cells.value_counts() if homes is None else homes.groupby([cells[column] for column in cells]).nunique()
         keyed = ((values if isinstance(values, tuple) else (values,), count) for values, count in counts.items())
-        told = {(BETWEEN.join(values[:-1]), values[-1]): count for values, count in keyed}
+        by_cell = {(BETWEEN.join(values[:-1]), values[-1]): count for values, count in keyed}
         pairs = zip(part["group"], part["category"], strict=True)
-        records[part.index] = [told.get(pair, 0) for pair in pairs]
+        records[part.index] = [by_cell.get(pair, 0) for pair in pairs]
     return records
 
 
@@ -266,9 +261,9 @@ def _texts(column: pd.Series) -> pd.Series:
     return pd.Series(np.array([*map(text_of, every), None], dtype=object)[codes], index=column.index)
 
 
-def _in_order(shown: pd.Series, found: pd.Index) -> list[tuple[int, int]]:
+def _in_order(shown: pd.Series, categories: pd.Index) -> list[tuple[int, int]]:
     """Codes with their records: numbers and bands from the lowest on, other categories from the largest on."""
-    starts = {code: start[1] for code in shown.index if (start := _START.match(text_of(found[code])))}
+    starts = {code: start[1] for code in shown.index if (start := _START.match(text_of(categories[code])))}
     pairs = list(zip(shown.index, shown))
     return sorted(pairs, key=lambda pair: float(starts[pair[0]])) if len(starts) == len(pairs) else pairs
 
@@ -299,29 +294,29 @@ class Internal:
     @classmethod
     def of(cls, protection: Protection, settings: Mapping[str, Any], risks: Mapping[str, Risks]) -> Internal:
         """That of a protection, its settings, and the classes before and after."""
-        found, spec = {}, protection.spec
+        recodings, spec = {}, protection.spec
         for place, step, variable, cells in protection.recodings():
             is_code = variable in spec.key_variables
             if not is_quantity(plain(cells.after), named=variable in spec.numeric_variables, coded=is_code):
-                found[place, step, variable] = _pairs(cells)
-        return cls(dict(settings), found, {version: _riskiest(each) for version, each in risks.items()})
+                recodings[place, step, variable] = _pairs(cells)
+        return cls(dict(settings), recodings, {version: _riskiest(risk) for version, risk in risks.items()})
 
 
 def _pairs(cells: Cells) -> pd.DataFrame:
     records = 1 if cells.records is None else cells.records
     texts = pd.DataFrame({"old": _as_labels(cells.before), "new": _as_labels(cells.after), "records": records})
-    found = texts.groupby(["old", "new"], dropna=False)["records"].sum().reset_index()
-    found = found[found["records"] > 0]
-    return found.sort_values("records", ascending=False, kind="stable", ignore_index=True)
+    pairs = texts.groupby(["old", "new"], dropna=False)["records"].sum().reset_index()
+    pairs = pairs[pairs["records"] > 0]
+    return pairs.sort_values("records", ascending=False, kind="stable", ignore_index=True)
 
 
 def _as_labels(column: pd.Series) -> pd.Series:
     return column.astype(object).map(lambda value: told_label(str(value)), na_action="ignore")
 
 
-def _riskiest(each: Risks) -> pd.DataFrame:
-    table: ClassTable = each.table
+def _riskiest(risks: Risks) -> pd.DataFrame:
+    table: ClassTable = risks.table
     keys = {visible(name): _as_labels(table.classes[name]) for name in table.spec.key_variables}
-    counts = {"records": table.records, "f_k": table.f_k, "F_k": table.F_k, "risk": each.of_class}
-    found = pd.DataFrame(keys).assign(**counts)
-    return found.sort_values(["risk", "f_k"], ascending=[False, True], kind="stable").head(MOST_CLASSES)
+    counts = {"records": table.records, "f_k": table.f_k, "F_k": table.F_k, "risk": risks.of_class}
+    classes = pd.DataFrame(keys).assign(**counts)
+    return classes.sort_values(["risk", "f_k"], ascending=[False, True], kind="stable").head(MOST_CLASSES)

@@ -33,9 +33,9 @@ class Few(int):
     step: int
 
     def __new__(cls, step: int) -> Few:
-        made = super().__new__(cls, 1)
-        made.step = step
-        return made
+        few = super().__new__(cls, 1)
+        few.step = step
+        return few
 
     def __format__(self, form: str) -> str:
         return texts()["few"]["en"].format(step=self.step)
@@ -67,7 +67,7 @@ class Words:
         """A share of 0-1 by `kanon_lab.digits.percent`."""
         return self._local(percent(share, *beside)) if is_finite(share) else "\N{EN DASH}"
 
-    def told(self, value: float | None, *beside: float | None) -> str:
+    def significant(self, value: float | None, *beside: float | None) -> str:
         """A number by `kanon_lab.digits.number`."""
         if isinstance(value, Few):
             return self.number(value)
@@ -75,8 +75,8 @@ class Words:
 
     def digits(self, values: pd.Series, power: int = 0) -> pd.Series:
         """A column of numbers by `kanon_lab.digits.rounded`, times that power of ten: 2 makes per cent of shares."""
-        told = [rounded(each, power=power) if is_finite(each) else None for each in values]
-        return type(values)(told, index=values.index, dtype=object)
+        texts = [rounded(value, power=power) if is_finite(value) else None for value in values]
+        return type(values)(texts, index=values.index, dtype=object)
 
     def listed(self, names: Iterable[object]) -> str:
         """Names between commas."""
@@ -103,14 +103,14 @@ class Words:
     def _worded(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The same with counts of objects as numbers, or as texts in a column where some are fewer than a step."""
 
-        def told(value: Any) -> Any:
+        def write(value: Any) -> Any:
             return self.number(value) if isinstance(value, Integral) else value
 
-        found = frame.copy()
+        worded = frame.copy()
         for name in (name for name, column in frame.items() if column.dtype == object):
             some = any(isinstance(value, Few) for value in frame[name])
-            found[name] = frame[name].map(told) if some else frame[name].infer_objects()
-        return found
+            worded[name] = frame[name].map(write) if some else frame[name].infer_objects()
+        return worded
 
     def shares(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The same with shares in per cent, and versions of the file in words."""
@@ -119,16 +119,16 @@ class Words:
 
     def versions(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The same with versions of the file in words."""
-        return frame.assign(version=[self.say(f"version_{each}") for each in frame["version"]])
+        return frame.assign(version=[self.say(f"version_{version}") for version in frame["version"]])
 
     def measure(self, measure: Measure, level: str | None = None) -> str:
-        """The title of a measure, at a level of a family, with its unit where it is told in per cent."""
+        """The title of a measure, at a level of a family, with its unit if it is written in per cent."""
         title = measure.called(self.language) if level is None else measure.at(level).called(self.language)
         return f"{title} (%)" if measure.share else title
 
     def roles(self, roles: str) -> str:
         """The roles of a column in the language, as `role_of` has them; those of two columns between " and "."""
-        of_columns = [[self.say(f"role_{role}") for role in each.split(", ")] for each in roles.split(" and ")]
+        of_columns = [[self.say(f"role_{role}") for role in column.split(", ")] for column in roles.split(" and ")]
         return f" {self.say('and')} ".join(map(self.listed, of_columns))
 
     def note(self, note: str) -> str:
@@ -140,7 +140,7 @@ class Words:
     def _part(self, name: str, part: Any) -> str:
         """A part of a note."""
         if isinstance(part, tuple):
-            return self.listed(self._part(name, each) for each in part)
+            return self.listed(self._part(name, inner) for inner in part)
         if isinstance(part, str):
             return self.roles(part) if name == "role" and self.language != "en" else self.note(part)
         return self.number(part) if isinstance(part, Integral) else self._local(in_english(name, part))
@@ -154,8 +154,8 @@ class Words:
 
     def _of_chart(self, text: str) -> str:
         """A word or number of a chart, with or without its unit; what is not known stays as it is."""
-        if (told := _of_charts(self.language).get(text)) is not None:
-            return told
+        if (translated := _of_charts(self.language).get(text)) is not None:
+            return translated
         if (name := text.removesuffix(" (%)")) != text:
             return f"{self._of_chart(name)} (%)"
         return self._local(text) if _FIGURE.fullmatch(text) else text
@@ -167,8 +167,8 @@ class Words:
 @cache
 def _of_charts(language: str) -> dict[str, str]:
     """English texts of charts with those of a language; measures as axes have a large first letter."""
-    found = {row["en"]: row[language] for key, row in texts().items() if key.startswith("chart_")}
+    translations = {row["en"]: row[language] for key, row in texts().items() if key.startswith("chart_")}
     for row in measures(shown="state"):
         english, other = row.cost_called("en"), row.cost_called(language)
-        found |= {english: other, english[:1].upper() + english[1:]: other[:1].upper() + other[1:]}
-    return found
+        translations |= {english: other, english[:1].upper() + english[1:]: other[:1].upper() + other[1:]}
+    return translations

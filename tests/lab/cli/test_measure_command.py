@@ -114,7 +114,7 @@ def test_without_a_household_its_measures_are_null(capsys, files):
     assert result["expected_persons_in_reidentified_households"] is result["with_household_size"] is None
     assert result["diversity"] == {}
     assert "every weight is 1" in result["notes"][0]
-    assert "made for a sample with its weights" in result["notes"][0]
+    assert "meant for a sample with its weights" in result["notes"][0]
 
 
 @pytest.mark.parametrize(("k", "code"), [(1, 0), (2, 0), (3, 1)])

@@ -186,7 +186,7 @@ def test_output_for_people(capsys, folder, tmp_path):
     out = " ".join(out.split())
     for text in [
         "keys: region, sex, age",
-        "released as they came, and without a role: s",
+        "released unchanged, and without a role: s",
         "household_level is step 1; the first under steps is step 2",
         "direct identifiers dropped: name",
         "(one record a household)",
@@ -195,7 +195,7 @@ def test_output_for_people(capsys, folder, tmp_path):
         "true key",
         "wildcard category",
         "s no role 0 0 2",
-        "members of each household can be counted",
+        "anyone can count the records that share a household ID",
         f"written: {tmp_path / 'out.sav'}",
     ]:
         assert text in out
@@ -283,7 +283,7 @@ def test_a_data_set_and_labels_that_are_lost(capsys, folder, tmp_path, recipe):
         code, out, _ = call(capsys, tmp_path / "in.sav", "--recipe", path, "--out", target)
         assert code == 0
         assert ("labels of values and variables are not kept" in out) == (not kept)
-        assert "labels left out, since no released record has their codes: age 1, sex 2" in out
+        assert "labels left out, because no released record has their codes: age 1, sex 2" in out
         assert b"CANARY" not in target.read_bytes() and b"never" not in target.read_bytes()
         read = read_file(target)
         assert (read.labels, read.variable_labels) == (
@@ -414,8 +414,8 @@ def test_help_has_an_example(capsys):
     assert "kanon-lab protect survey.csv --recipe recipe.yml --out protected.csv" in out
     text = " ".join(out.split())
     assert "75, null], closed: left}" in text
-    assert "every other column goes out as it is" in text
-    assert "not an identifier in another coding" in text
+    assert "every other column is released unchanged" in text
+    assert "does not find an identifier in another coding" in text
     assert run(["--help"]) == 0
     assert "protect " in capsys.readouterr().out
 

@@ -119,7 +119,7 @@ def test_neighbours_give_suppressed_values_of_a_sorted_file_until_it_is_shuffled
     lost, told, chain = attacked([])
     assert lost >= 10 and told >= 0.8 * lost
     assert any(
-        note.startswith(f"region: {told:,} of {lost:,} suppressed values are those that") for note in chain.notes
+        note.startswith(f"region: {told:,} of {lost:,} suppressed values are the same as") for note in chain.notes
     )
     assert any("region (9" in note and "apply shuffle_records" in note for note in chain.notes)
     lost_then, told_then, shuffled = attacked(["shuffle_records"])
@@ -144,7 +144,7 @@ def test_the_note_on_order_stands_where_order_tells_something():
     gone = ("remove_variables", {"variables": ["home"]})
     (note,) = told(frame, sole)
     assert "in region (" in note and "weight (" in note and "age (" not in note
-    assert note.startswith("the records stand in the order in which they came, which is not random")
+    assert note.startswith("the records are in the order of the input, which is not random")
     assert told(mixed, sole) == [] and told(mixed, spec, gone) == []
     (note,) = told(frame, spec)
     assert "home (" not in note

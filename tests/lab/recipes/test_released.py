@@ -173,7 +173,7 @@ def test_columns_that_determine_a_hidden_value_are_found_and_no_others():
     hidden = [("recode", regions)]
     chain, found = told(frame, hidden, weight="w", household="home")
     assert found == {("region", "town"): all_of, ("region", "w"): all_of}
-    assert any(note.startswith("w (weight, 5 values) tells the original region in 600 of") for note in chain.notes)
+    assert any(note.startswith("w (weight, 5 values) reveals the original region in 600 of") for note in chain.notes)
     _, found = told(frame, [("remove_variables", {"variables": ["region", "w"]})], weight="w", household="home")
     assert found == {("region", "town"): all_of}
     _, found = told(frame, [("round", {"variable": "age", "base": 20})], weight="w", household="home")

@@ -181,7 +181,7 @@ def test_bands_that_hold_every_record_are_noted():
     for setting, noted in (({"bands": [0, 15, 30]}, True), ({"width": 50}, True), ({"bands": [0, 3, 9]}, False)):
         steps = [{"recode": {"variable": "age", **setting}}]
         notes = as_recipe({"key_variables": ["age", "sex"], "steps": steps}).apply(frame).notes
-        assert any("age: the bands of step 1 leave one value in every record" in note for note in notes) is noted
+        assert any("age: the bands of step 1 put every record into one band" in note for note in notes) is noted
 
 
 @given(st.data())

@@ -154,7 +154,7 @@ def test_notes_have_their_counts_in_steps(found):
     counts = {"values": 8, "told": 12, "cells": 330}
     note = Note("tells_key", column="a1", role="no role", variable="b", **counts)
     (told,) = public(dataclasses.replace(found, notes=(note,))).notes
-    said = "a1 (no role, 8 values) tells the original b in fewer than 50 of the 350 records where that was changed"
+    said = "a1 (no role, 8 values) reveals the original b in fewer than 50 of the 350 records where it was changed"
     assert told.startswith(said) and Words("en").note(told) == told
     assert "b en menos de 50 de los 350 registros" in Words("es").note(told) and "sin papel" in Words("es").note(told)
     alike = Note("alike_neighbours", column="c", often=0.0912, at_random=0.05)
