@@ -248,7 +248,7 @@ class ClassTable:
             self._refuse(absent, column.name, "a missing value", MISSING_REMEDY)
         if absent.any() and self.spec.missing == "category":
             values = Coded(np.where(absent, len(values.values), values.codes), values.values.append(pd.Index([None])))
-            absent[:] = False
+            absent = np.zeros_like(absent)
         if absent.all():
             raise DataError(f"column {shortened(str(column.name))} has no value; leave it out")
         m = len(values.values)
@@ -268,11 +268,11 @@ class ClassTable:
         row = np.full(self.n_classes, -1)
         row[joint] = np.arange(len(joint))
         here = row[class_] >= 0
-        rows, *summed = compatible_counts(self.codes[joint], row[class_[here]], value[here], count[here], m)
-        rows = np.concatenate([class_[~here], joint[rows]])
-        columns, counts = (np.concatenate(parts) for parts in zip((value[~here], count[~here]), summed, strict=True))
-        order = np.lexsort((columns, rows))
-        return rows[order], columns[order], counts[order]
+        rows, values, counts = compatible_counts(self.codes[joint], row[class_[here]], value[here], count[here], m)
+        rows = np.append(class_[~here], joint[rows])
+        values, counts = np.append(value[~here], values), np.append(count[~here], counts)
+        order = np.lexsort((values, rows))
+        return rows[order], values[order], counts[order]
 
 
 def class_table(frame: pd.DataFrame, spec: KeySpec | Iterable[str] | str) -> ClassTable:

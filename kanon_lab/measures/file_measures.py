@@ -83,18 +83,15 @@ def attacker_risks(table: ClassTable, *, threshold: float = 0.2, estimator: str 
     """
     threshold = as_share(threshold, "threshold")
     refuse_light_classes(table, table.f_k, table.F_k)
-    risks = {
-        "prosecutor": 1 / table.f_k,
-        "journalist": individual_risk(table.f_k, table.F_k, estimator=estimator),
-    }
+    journalist = individual_risk(table.f_k, table.F_k, estimator=estimator)
     rows: dict[str, tuple[Any, ...]] = {}
-    for attacker, of_class in risks.items():
+    for attacker, of_class in (("prosecutor", 1 / table.f_k), ("journalist", journalist)):
         risky = records_above(of_class, threshold=threshold, records=table.records)
         mean = float((of_class * table.records).sum()) / table.n
         rows[attacker] = (_ATTACKERS[attacker], of_class.max(), mean, risky.records, risky.share)
     rows["marketer"] = (_ATTACKERS["marketer"], np.nan, rows["journalist"][2], pd.NA, np.nan)
-    types = {"meaning": object, "highest": float, "mean": float, "records_above": "Int64", "share_above": float}
-    return pd.DataFrame.from_dict(rows, orient="index", columns=[*types]).astype(types)
+    types = {"highest": float, "mean": float, "records_above": "Int64", "share_above": float}
+    return pd.DataFrame.from_dict(rows, orient="index", columns=["meaning", *types]).astype(types)
 
 
 UNWEIGHTED = Note("unweighted")
@@ -113,11 +110,10 @@ class Measures:
 
     Attributes
     ----------
-    table : what all of them were taken from, with the roles of the variables (``table.spec``)
-    violations, records_above : for each k the number of records with f_k below it, for each threshold that of records
-        with a risk above it
+    table : the class table, with the roles of the variables (``table.spec``)
+    violations, records_above : by k the records with f_k below it, by threshold the records with a risk above it
     with_household_size : see `kanon_lab.measures.with_household_size`; None without a household
-    values : by name, the measures of the registry that are one number; None where one is not defined
+    values : by name, the measures of the registry that are one number; None where not defined
     diversity : by sensitive variable
     notes : what a reader of the numbers should know
     """
@@ -188,16 +184,12 @@ def measure(
     spec : the roles of the variables of the frame, or the names of the key variables; a class table has its own
     k : thresholds, from 1 on, for which to count the records with f_k below
     thresholds : risks, 0-1, for which to count the records with a risk above
-    estimator : of the individual risk, one of `kanon_lab.measures.ESTIMATORS`
+    estimator : of the individual risk, one of `kanon_lab.measures.ESTIMATORS`; without a weight, all estimate the risk
+        of a whole population
     recursive_c : the c of recursive (c, l)-diversity, above 0 and up to a million
     distance : ``equal`` or ``ordered``: between values of a sensitive variable, for t-closeness.
         `kanon_lab.measures.diversity` takes a hierarchy.
     bands : for sensitive variables that are quantities, the bands to put them into first
-
-    Notes
-    -----
-    The measures of risk need a sample with its weights. Without a weight they are those of a whole population, which a
-    note says.
 
     Examples
     --------

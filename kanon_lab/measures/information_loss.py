@@ -86,9 +86,8 @@ def granularity(original: pd.Series, released: pd.Series) -> float:
     ``(|S| - 1) / (|A| - 1)``, a record whose value was suppressed 1. The measure is the mean over the records that had
     a value, and 0 for a variable that had fewer than two values.
 
-    Merging released values, or suppressing a value in all its records, never lowers the loss. Suppressing it in some of
-    them can, since S may shrink. In Iyengar, Transforming data to satisfy privacy constraints, KDD 2002, section 3, S
-    are the leaves of a taxonomy below a value.
+    Suppressing a value in some of its records can lower the loss, since S may shrink. In Iyengar, Transforming data to
+    satisfy privacy constraints, KDD 2002, section 3, S are the leaves of a taxonomy below a value.
 
     Examples
     --------
@@ -114,9 +113,9 @@ def non_uniform_entropy(original: pd.Series, released: pd.Series) -> float:
     over the entropy of the original value. An exchange that can be undone (all women for men and all men for women)
     therefore loses nothing.
 
-    Rare values count for more than in `granularity`; the rest is as there (de Waal and Willenborg, Information loss
-    through global recoding and local suppression, Netherlands Official Statistics 14, 1999; Gionis and Tassa,
-    k-anonymization with minimal loss of information, IEEE TKDE 21, 2009).
+    Rare values count for more than in `granularity` (de Waal and Willenborg, Information loss through global recoding
+    and local suppression, Netherlands Official Statistics 14, 1999; Gionis and Tassa, k-anonymization with minimal loss
+    of information, IEEE TKDE 21, 2009).
 
     Examples
     --------
@@ -166,8 +165,8 @@ def table_distances(
     ----------
     original, released : before and after protection. They need not have the same records.
     variables : categorical variables, at least one. A variable that the release lacks is missing there in every record.
-    weight : column of weights in both files, above 0; without one every record counts 1
-    ways : how many variables a table crosses: 1 for the variables alone, 2 for all pairs, and so on
+    weight : column of weights in both files, above 0; without it every record counts 1
+    ways : how many variables a table crosses: 1 for single variables, 2 for all pairs, and so on
 
     Returns
     -------
@@ -265,11 +264,9 @@ class QuantityLoss:
     Attributes
     ----------
     compared, lost : cells with a value in both files, and in the original only, over all variables
-    il1s : mean over the compared cells of ``|x - x'| / (sqrt(2) sd)``, with the sd of the original, without variables
-        that have none
+    il1s : mean over the compared cells of ``|x - x'| / (sqrt(2) sd)``, with the sd of the original where it is not 0
     il1 : mean over the compared cells with x other than 0 of ``|x - x'| / |x|``
-    means, variances : mean over the variables of ``|m - m'| / |m|`` with their means, and with their variances
-    covariances : the same over the pairs of variables with their covariances
+    means, variances, covariances : mean over the variables, or pairs of them, of ``|m - m'| / |m|`` of these moments
     correlations : mean over the pairs of variables of ``|r - r'|`` with their correlations, 0-2
     eigenvalues : sum of ``|e - e'| / e`` over the eigenvalues, in descending order, of the standardised variables
     pairs_lost : pairs of variables that had a correlation and have none in the release
@@ -309,8 +306,7 @@ def quantity_loss(
     original, released : before and after protection, under the same index
     variables : variables that are numbers; by default all columns of the original but the weight. A variable that the
         release lacks has lost every value.
-    weight : column of weights in both files, above 0. It changes the weighted means and nothing else: the losses are of
-        records, not of the population.
+    weight : column of weights in both files, above 0, for the weighted means: the losses are of records
 
     Notes
     -----
@@ -434,6 +430,6 @@ def _variation(before: np.ndarray, after: np.ndarray) -> float:
 
 
 def _mean_of_known(values: np.ndarray) -> float:
-    """Mean of those that are numbers; not a number where none is."""
+    """Mean of the values that are not NaN; NaN where all are."""
     known = values[~np.isnan(values)]
     return float(known.mean()) if len(known) else np.nan

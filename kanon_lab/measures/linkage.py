@@ -16,21 +16,20 @@ from kanon_lab.errors import DataError, OptionError, about, shortened
 from kanon_lab.roles import KeySpec
 
 _REGISTER, _RELEASED = "the register", "the released table"
-_FINDINGS = ("records", "record", "values", "unknown", "value", "learned", "right", "learned_right")
+_RESULT_COLUMNS = ("records", "record", "values", "unknown", "value", "learned", "right", "learned_right")
 
 
 @dataclass(frozen=True)
 class LinkageResult:
-    """What an intruder who holds a register learns from a released table.
+    """What an intruder who has a register learns from a released table.
 
     Attributes
     ----------
-    persons : one row a person, under the index of the register: the column of `identity`, if there is one; ``records``
-        (released records compatible with the person); ``record`` (the index label of the only one, else missing). With
-        a sensitive variable: ``values`` (its distinct known values among those records), ``unknown`` (those records
-        whose value is missing), ``value`` (the only known value, else missing), ``learned`` (there is one, and no
-        record whose value is missing). With the truth: ``right`` (the only compatible record is the person's own) and,
-        with a sensitive variable, ``learned_right`` (the value learned is that of the person's own record)
+    persons : one row a person, under the index of the register: the column of `identity`, if any; ``records`` (released
+        records compatible with the person); ``record`` (the index label of the only one, else missing). With a
+        sensitive variable: ``values`` (its distinct known values among those records), ``unknown`` (records that miss
+        it), ``value`` (the only known value, else missing), ``learned`` (there is one, and no record misses it). With
+        the truth: ``right`` (the only compatible record is the person's own), ``learned_right`` (so is the value)
     records : one row a released record, under its index: ``persons`` (of the register compatible with it)
     summary : one row a claim, under its short name: ``meaning``, ``persons``, ``share`` (0-1 of the register)
     """
@@ -73,7 +72,7 @@ def linkage_attack(
     >>> kanon_lab.measures.linkage_attack(register, released, "age", sensitive="illness").summary["persons"].to_dict()
     {'register': 2, 'compatible': 2, 'unique': 1, 'one_to_one': 1, 'learned': 1, 'learned_from_several': 0}
     """
-    if identity in _FINDINGS:
+    if identity in _RESULT_COLUMNS:
         raise OptionError(f"identity: {identity} is the name of a column of the result; rename the register's column")
     with about(_REGISTER):
         KeySpec(keys, missing=missing, sensitive_variables=identity or ()).check(register)
@@ -141,8 +140,7 @@ def _add_values(
     only[row] = value
     only[values != 1] = -1
     unknown = compatible_sums(patterns, np.bincount(of_record[~has], minlength=len(patterns)))
-    persons["values"] = values[of_person]
-    persons["unknown"] = unknown[of_person]
+    persons["values"], persons["unknown"] = values[of_person], unknown[of_person]
     persons["value"] = _labels_at(known.values, only[of_person], persons.index)
     persons["learned"] = ((values == 1) & (unknown == 0))[of_person]
 

@@ -15,11 +15,9 @@ from kanon_lab.measures.risk import fraction_by_weights, refuse_light_classes
 
 #: Cells of the largest table that is fitted.
 MOST_CELLS = 20_000_000
-#: Fitting ends where no count in a margin is off by more than this many records, or after so many rounds.
-FINISHED, MOST_ROUNDS = 1e-6, 500
-#: Raking ends where no margin is off by more than this share of it.
-SETTLED = 1e-6
-#: Where rounds end first, a fit is taken in which no count in a margin is off by more records than this.
+#: Fitting ends where no margin is off by more than this many records, raking by this share, or after so many rounds.
+FINISHED, SETTLED, MOST_ROUNDS = 1e-6, 1e-6, 500
+#: After so many rounds, a fit is accepted if no margin is off by more records than this.
 TOLERANCE = 0.1
 
 
@@ -170,9 +168,8 @@ def loglinear(
     -----
     The population count F_k is Poisson with mean lambda_k, and each person of the class is in the sample independently
     with probability pi_k. So f_k is Poisson with mean mu_k = pi_k lambda_k, and F_k - f_k is Poisson with mean x = mu_k
-    (1 - pi_k)/pi_k, whatever f_k is. Then P(F_k = 1 | f_k = 1) = exp(-x), and the expected 1/F_k is the integral of
-    s^(f_k - 1) exp(-x (1 - s)) from 0 to 1, which for f_k = 1 is (1 - exp(-x))/x (Skinner and Holmes 1998; Elamir and
-    Skinner 2006).
+    (1 - pi_k)/pi_k. Then P(F_k = 1 | f_k = 1) = exp(-x), and the expected 1/F_k is the integral of s^(f_k - 1)
+    exp(-x (1 - s)) from 0 to 1: (1 - exp(-x))/x for f_k = 1 (Skinner and Holmes 1998; Elamir and Skinner 2006).
 
     mu_k is fitted to the records, without weights. pi_k comes from the design weights: a record of weight w represents
     w - 1 persons outside the sample, and the mean of w - 1 in its class, smoothed by the terms of the same model,
@@ -204,22 +201,25 @@ def loglinear(
     if overall is None:
         raise OptionError("the model needs a sample: name its weight in the spec, or give the sampling_fraction")
     expected, iterations, gap = fitted_counts(codes, table.records, parts)
-    fractions = _inclusion_probabilities(table, codes, parts) if weighted else np.full(table.n_classes, overall)
+    fractions = np.full(table.n_classes, overall)
+    if weighted:
+        sums = np.bincount(table.class_of_record, weights=table.weight_of_record, minlength=table.n_classes)
+        refuse_light_classes(table, table.records, sums)
+        # 1 over 1 and the mean of w - 1 of the class, smoothed by the model.
+        beyond = raked(codes, table.records, np.maximum(sums - table.records, 0), parts)
+        fractions = table.records / (table.records + beyond)
     others = np.minimum(expected * ((1 - fractions) / fractions), 1e300)
     risk = _mean_inverse(table.f_k.astype(float), others)
     unique = table.f_k == 1
     probability = np.where(unique, np.exp(-others), 0.0)
-    sums = float(probability.sum()), float(risk[unique].sum())
-    return LogLinear(expected, risk, probability, fractions, *sums, overall, terms, iterations, gap)
+    taus = float(probability.sum()), float(risk[unique].sum())
+    return LogLinear(expected, risk, probability, fractions, *taus, overall, terms, iterations, gap)
 
 
 def _mean_inverse(f: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Expectation of 1/(f + X) where X is Poisson with mean x: the integral of (1 - t)^(f - 1) exp(-x t) from 0 to 1.
-
-    The integrand falls from 1 at least as fast as exp(-(f - 1 + x) t), and is smooth as far as it counts.
-    """
+    """Expectation of 1/(f + X) for X Poisson with mean x: the integral of (1 - t)^(f - 1) exp(-x t) from 0 to 1."""
     nodes, weights = np.polynomial.legendre.leggauss(_POINTS)
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore"):  # the integrand falls at least as fast as exp(-(f - 1 + x) t)
         upper = np.minimum(1.0, _LENGTHS / (f - 1 + x))
     total = np.zeros_like(f)
     for node, weight in zip((nodes + 1) / 2, weights / 2, strict=True):
@@ -243,14 +243,6 @@ def _terms(interactions: object, keys: tuple[str, ...]) -> tuple[tuple[str, ...]
             raise OptionError(f"interactions: {form}")
         terms.append(tuple(name for name in keys if name in names))
     return tuple(dict.fromkeys(terms))
-
-
-def _inclusion_probabilities(table: ClassTable, codes: np.ndarray, parts: list[Block]) -> np.ndarray:
-    """The probability of being in the sample in each class: 1 over 1 and the mean of w - 1, smoothed by the model."""
-    sums = np.bincount(table.class_of_record, weights=table.weight_of_record, minlength=table.n_classes)
-    refuse_light_classes(table, table.records, sums)
-    beyond = raked(codes, table.records, np.maximum(sums - table.records, 0), parts)
-    return table.records / (table.records + beyond)
 
 
 def _complete_codes(table: ClassTable) -> np.ndarray:

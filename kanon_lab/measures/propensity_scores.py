@@ -164,8 +164,7 @@ def _null(fit: Fit, source: np.ndarray, parameters: int | None, repeats: int, se
     """Where the expectation under no difference is from, itself, and its standard deviation."""
     c = source.mean()
     if repeats:
-        rng = np.random.default_rng(seed)
-        scale = 1.0 if parameters is None else 1 - c
+        rng, scale = np.random.default_rng(seed), 1.0 if parameters is None else 1 - c
         permuted = [scale * ((fit(rng.permutation(source))[0] - c) ** 2).mean() for _ in range(repeats)]
         return "permutation", float(np.mean(permuted)), float(np.std(permuted, ddof=1)) if repeats > 1 else np.nan
     if parameters is None:
@@ -240,10 +239,10 @@ def _independent(design: sparse.csr_array) -> sparse.csr_array:
 
 def _fit_logistic(design: sparse.csr_array, source: np.ndarray) -> tuple[np.ndarray, bool]:
     """Fit a logistic regression on some columns."""
-    linear_model = _sklearn("linear_model")
+    fitted = _sklearn("linear_model").LogisticRegression
     if not design.shape[1]:
         return np.full(len(source), source.mean()), True
-    model = linear_model.LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-8, max_iter=_NEWTON_STEPS)
+    model = fitted(C=np.inf, solver="newton-cholesky", tol=1e-8, max_iter=_NEWTON_STEPS)
     # What it warns of where records are told apart is in the result.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

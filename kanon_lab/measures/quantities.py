@@ -59,8 +59,7 @@ def interval_disclosure(
     width : half the interval, above 0: in standard deviations of the original values by ``sd``; as a share of the
         released records, at most 1, by ``rank`` (rounded down to whole records)
     by : ``sd``: an interval of equal length around every released value (Mateo-Sanz, Sebé and Domingo-Ferrer 2004).
-        ``rank``: in the order of the released values, from so many places before the first value equal to it to as many
-        after the last, and not beyond the ends (Domingo-Ferrer and Torra 2001)
+        ``rank``: so many places before and after the released value in order (Domingo-Ferrer and Torra 2001)
 
     Notes
     -----
@@ -112,19 +111,19 @@ def _within_ranks(original: np.ndarray, released: np.ndarray, width: float) -> t
 
 # A direction with less variance than this, where others have about 1, has none.
 _FLAT_DIRECTION = 1e-10
-# Location and spread are estimated from no more records than this: time grows faster than they get better.
+# Records from which location and spread are estimated, at most.
 _MOST_FITTED = 10_000
 
 
 @dataclass(frozen=True)
 class Robust:
-    """Which records stay too close to their original values, where outliers have to move further than others.
+    """Which records stay too close to their original values; outliers must move further than others.
 
     Attributes
     ----------
-    variables : those that were compared: the values of the others are all equal
+    variables : those that vary in the original
     records : under the index of the files: ``distance`` (as of `outliers`), ``rmdid1`` (some released value lies in the
-        interval about its original), ``rmdid2`` (the same, and too few other released records are near)
+        interval around its original), ``rmdid2`` (the same, and too few other released records are near)
     rmdid1, rmdid2 : shares of records at risk, 0-1, among those with a distance
     """
 
@@ -148,7 +147,7 @@ def robust_disclosure(
     neighbours: int = 1,
     seed: int = 0,
 ) -> Robust:
-    """Count the records whose released values lie in an interval that is the longer the more of an outlier they are.
+    """Count the records whose released values lie in an interval that grows with their distance from the bulk.
 
     Parameters
     ----------
@@ -164,9 +163,9 @@ def robust_disclosure(
     Location and covariance are minimum covariance determinant estimates, from at most 10,000 records drawn at random. A
     record is at risk under RMDID1 when at least one of its released values lies within `width` * distance^2 standard
     deviations of the original; under RMDID2 when also fewer than `neighbours` other released records are within
-    Euclidean distance `near` (Templ and Meindl 2008). A suppressed value is not inside; a released record with a
-    missing value has no neighbours. sdcMicro's ``dRiskRMD`` takes a twentieth of the distance where its documentation
-    has the square, and standardises each of the two files by itself.
+    Euclidean distance `near` (Templ and Meindl 2008). A released record with a missing value has no neighbours.
+    sdcMicro's ``dRiskRMD`` takes a twentieth of the distance where its documentation has the square, and standardises
+    each of the two files by itself.
 
     Examples
     --------
@@ -197,8 +196,8 @@ class Outliers:
 
     Attributes
     ----------
-    variables : those that vary; the values of the others are all equal
-    distances : robust Mahalanobis distance of each record; not a number where a value is missing
+    variables : those that vary
+    distances : robust Mahalanobis distance of each record; NaN where a value is missing
     threshold : the distance above which a record is an outlier
     which : ndarray of bool, shape (n,)
     records, share : number of outliers, and the same among the records with a distance, 0-1
@@ -244,7 +243,7 @@ def outliers(
 
 
 def _distances(values: np.ndarray, names: tuple[str, ...], seed: int) -> np.ndarray:
-    """Robust Mahalanobis distance of each row; not a number where a value is missing."""
+    """Robust Mahalanobis distance of each row; NaN where a value is missing."""
     try:
         from sklearn.covariance import MinCovDet
     except ImportError:
@@ -255,7 +254,21 @@ def _distances(values: np.ndarray, names: tuple[str, ...], seed: int) -> np.ndar
         raise DataError("every value of each variable is the same; nobody is an outlier")
     seed = check_whole(seed, "seed", 0, 2**32 - 1)
     has = ~np.isnan(values).any(axis=1)
-    some = _scaled_by_medians(values[has], names)
+    least = 2 * (len(names) + 1)
+    if has.sum() < least:
+        raise DataError(
+            f"robust distances need {least} records that have all variables, and there are {has.sum()}; "
+            "leave out variables that are often missing"
+        )
+    apart = values[has] - np.median(values[has], axis=0)
+    scale = np.median(np.abs(apart), axis=0)
+    if not scale.all():
+        name = shortened(str(names[int((scale == 0).argmax())]))
+        raise DataError(
+            f"column {name}: half of the records or more have one value, so that robust distances are not "
+            "defined; leave it out, or choose the records that have another value"
+        )
+    some = apart / scale
     drawn = np.random.default_rng(seed).permutation(len(some))[:_MOST_FITTED]
     flat, estimate = True, MinCovDet(random_state=seed)
     # Where there is no spread, scikit-learn raises or warns; the message below says why.
@@ -271,25 +284,6 @@ def _distances(values: np.ndarray, names: tuple[str, ...], seed: int) -> np.ndar
     distance = np.full(len(values), np.nan)
     distance[has] = np.sqrt(estimate.mahalanobis(some))
     return distance
-
-
-def _scaled_by_medians(values: np.ndarray, names: tuple[str, ...]) -> np.ndarray:
-    """Values less their median, over the median of what is left without its sign."""
-    least = 2 * (len(names) + 1)
-    if len(values) < least:
-        raise DataError(
-            f"robust distances need {least} records that have all variables, and there are {len(values)}; "
-            "leave out variables that are often missing"
-        )
-    apart = values - np.median(values, axis=0)
-    scale = np.median(np.abs(apart), axis=0)
-    if not scale.all():
-        name = shortened(str(names[int((scale == 0).argmax())]))
-        raise DataError(
-            f"column {name}: half of the records or more have one value, so that robust distances are not "
-            "defined; leave it out, or choose the records that have another value"
-        )
-    return apart / scale
 
 
 def _hidden_among_others(released: np.ndarray, near: float, neighbours: int) -> np.ndarray:

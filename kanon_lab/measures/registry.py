@@ -430,11 +430,8 @@ def measures(**wanted: Any) -> list[Measure]:
     return [row for row in rows if place is None or row.is_shown(place)]
 
 
-_LEVEL = r"(\d+(?:\.\d+)?(?:e-\d+)?)"
-
-
 def find_measure(name: object) -> Measure | None:
-    """The measure of that name, a member of a family too; None where there is none.
+    """The measure of that name, or the member of a family; None where there is none.
 
     Examples
     --------
@@ -447,7 +444,7 @@ def find_measure(name: object) -> Measure | None:
     if "#" not in name and name in MEASURES:
         return MEASURES[name]
     for family in (row for row in MEASURES.values() if row.levels):
-        pattern = re.escape(family.name).replace(r"\#", "(.+)" if family.levels == "keys" else _LEVEL)
-        if (match := re.fullmatch(pattern, name, re.DOTALL)) is not None:
+        level = "(.+)" if family.levels == "keys" else r"(\d+(?:\.\d+)?(?:e-\d+)?)"
+        if (match := re.fullmatch(re.escape(family.name).replace(r"\#", level), name, re.DOTALL)) is not None:
             return family.at(match[1])
     return None

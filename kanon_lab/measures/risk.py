@@ -40,9 +40,8 @@ def individual_risk(f_k: np.ndarray, F_k: np.ndarray, *, estimator: str = "bened
 
     The model assumes that each person of a class is in the sample independently with the same probability p, and that
     the weights add up to about the number of persons in the population. Real samples draw whole households, and a sum
-    of few weights is a rough estimate. A sample unique has the risk that its own weight gives, however rare its key is,
-    so the mean risk of sample uniques may be wrong by half or more; `loglinear` learns from the classes around them.
-    Where F_k was counted, ``inverse`` is the risk.
+    of few weights is a rough estimate: the mean risk of sample uniques may be wrong by half or more (`loglinear` learns
+    from the classes around them). Where F_k was counted, ``inverse`` is the risk.
 
     Examples
     --------
@@ -177,11 +176,9 @@ def records_above(
 
     Notes
     -----
-    A risk that exceeds the threshold by less than a billionth of it does not count as above: its last digits depend on
-    the order in which weights are added up.
-
-    A relative threshold always finds records, however safe the file is, and fewer than 1 - `quantile` of them where
-    many share the risk at the threshold, as the records of one class do.
+    A risk above the threshold by less than a billionth of it is not counted: its last digits depend on the order in
+    which weights are added up. A relative threshold finds records however safe the file is, and fewer than 1 -
+    `quantile` of them where many share the risk at the threshold.
 
     Examples
     --------
@@ -272,8 +269,8 @@ def household_risk(risk: np.ndarray, household: np.ndarray) -> np.ndarray:
     >>> kanon_lab.measures.household_risk([0.1, 0.2, 0.5], [7, 7, 8]).round(4).tolist()
     [0.28, 0.28, 0.5]
     """
-    risk, homes = _risks_and_homes(risk, household)
-    return risks_of_homes(homes.codes, risk, np.ones(len(risk)))["risk"][homes.codes]
+    homes, columns = _homes_and_risks(risk, household)
+    return columns["risk"][homes.codes]
 
 
 def household_risks(risk: np.ndarray, household: np.ndarray) -> pd.DataFrame:
@@ -295,9 +292,16 @@ def household_risks(risk: np.ndarray, household: np.ndarray) -> pd.DataFrame:
     >>> kanon_lab.measures.household_risks([0.1, 0.2, 0.5], [7, 7, 8]).round(4).loc[7].to_dict()
     {'members': 2.0, 'risk': 0.28, 'lower': 0.2, 'upper': 0.3}
     """
-    risk, homes = _risks_and_homes(risk, household)
-    columns = risks_of_homes(homes.codes, risk, np.ones(len(risk), dtype=np.int64))
+    homes, columns = _homes_and_risks(risk, household)
     return pd.DataFrame(columns, index=homes.values.rename("household"))
+
+
+def _homes_and_risks(risk: np.ndarray, household: np.ndarray) -> tuple[Coded, dict[str, np.ndarray]]:
+    risk = as_risk(risk)
+    if len(risk) != len(household):
+        raise OptionError(f"there are {len(risk)} risks and {len(household)} households: give one of each per record")
+    homes = _coded_homes(household)
+    return homes, risks_of_homes(homes.codes, risk, np.ones(len(risk), dtype=np.int64))
 
 
 def risks_of_homes(home: np.ndarray, risk: np.ndarray, members: np.ndarray) -> dict[str, np.ndarray]:
@@ -382,13 +386,6 @@ def _members_of(table: ClassTable) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     if (members := table.members) is None:
         raise OptionError("no household: name the variable that identifies it in the spec")
     return members
-
-
-def _risks_and_homes(risk: np.ndarray, household: np.ndarray) -> tuple[np.ndarray, Coded]:
-    risk = as_risk(risk)
-    if len(risk) != len(household):
-        raise OptionError(f"there are {len(risk)} risks and {len(household)} households: give one of each per record")
-    return risk, _coded_homes(household)
 
 
 def _coded_homes(household: np.ndarray | pd.Series) -> Coded:

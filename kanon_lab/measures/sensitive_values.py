@@ -113,10 +113,10 @@ class Diversity:
             if isinstance(bound, bool) or not isinstance(bound, (int, float, np.number)) or np.isnan(bound):
                 raise OptionError(f"{name}: what is required must be a number, not {bound!r}")
             measured = self.classes[name].to_numpy(dtype=float, na_value=np.nan)
-            if MEASURES[name]:
-                missed |= measured < bound * (1 - LAST_DIGITS)
-            elif name == "delta_disclosure":
+            if name == "delta_disclosure":
                 missed |= measured >= bound
+            elif MEASURES[name]:
+                missed |= measured < bound * (1 - LAST_DIGITS)
             else:
                 missed |= measured > bound * (1 + LAST_DIGITS)
         return self.classes[missed]
@@ -192,22 +192,20 @@ def diversity(
     if bands is not None:
         column = bands.cut(column)
     counts, number = _distributions(_counts_in_order(table, column))
+    between: Callable[[ValueCounts], np.ndarray] = ordered_distance if distance == "ordered" else equal_distance
     if hierarchy is not None:
         first_rows = column.drop_duplicates()
         for level in range(1, hierarchy.height + 1):
             hierarchy.recode(first_rows, level)  # where it lacks a value, this names the first row that has it
-        between: Callable[[ValueCounts], np.ndarray] = partial(hierarchical_distance, hierarchy=hierarchy)
-    else:
-        between = ordered_distance if distance == "ordered" else equal_distance
-    values, rows = ClassValues(counts, recursive_c, between), measures(taken_from="values")
-    measured: dict[str, Any] = {row.name: row.of(values) for row in rows}
-    file = {name: _worst(name, numbers) for name, numbers in measured.items()}
-    for row in rows:
-        if row.unit == "values":
-            measured[row.name] = pd.array(measured[row.name], dtype="Int64")
-    of_classes = {name: numbers.take(number) for name, numbers in measured.items()}
-    known = np.append(counts.known, 0)[number]
-    classes = pd.DataFrame({"records": table.records, "known": known, **of_classes}, copy=False)
+        between = partial(hierarchical_distance, hierarchy=hierarchy)
+    values = ClassValues(counts, recursive_c, between)
+    file: dict[str, float | None] = {}
+    columns: dict[str, Any] = {"records": table.records, "known": np.append(counts.known, 0)[number]}
+    for row in measures(taken_from="values"):
+        numbers = row.of(values)
+        file[row.name] = _worst(row.name, numbers)
+        columns[row.name] = (pd.array(numbers, dtype="Int64") if row.unit == "values" else numbers).take(number)
+    classes = pd.DataFrame(columns, copy=False)
     return Diversity(str(column.name), recursive_c, distance, table.spec.missing, counts.values, classes, file)
 
 

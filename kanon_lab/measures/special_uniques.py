@@ -31,9 +31,8 @@ def minimal_uniques(
     (positions of keys, rising) and the candidates that know all its keys, are compatible with no other row on them, and
     are compatible with some on every smaller set of them.
 
-    Every subset comes after the smaller ones within. A row that is unique on one of those is left out: it is unique
-    here too, and changes the count of no other row. So a row that is unique among the rest is unique for the first
-    time. From a subset to the next one by one more key, groups are only split further.
+    Every subset comes after the smaller ones within. Rows that are unique on one of those are left out: they are unique
+    here too, and change the count of no other row. Adding a key only splits groups further.
     """
     from tqdm import tqdm
 
@@ -184,9 +183,9 @@ class Suda:
 def suda(table: ClassTable, *, max_size: int | None = None, sampling_fraction: float | None = None) -> Suda:
     """Find the minimal sample uniques of a file and score its records by them.
 
-    A minimal sample unique of a record is a set of key variables on which no other record is compatible with it, while
-    on every smaller set of them some other is. The fewer variables it takes, and the more such sets there are, the more
-    likely the record is unique in the population too.
+    A minimal sample unique (MSU) of a record is a set of key variables on which no other record is compatible with it,
+    while on every smaller set of them some other is. The fewer variables, and the more such sets, the more likely the
+    record is a population unique too.
 
     Parameters
     ----------
@@ -207,8 +206,8 @@ def suda(table: ClassTable, *, max_size: int | None = None, sampling_fraction: f
     formula of sdcMicro's program, whose default sampling fraction is 0.01. DIS assumes that each person is in the
     sample independently with the same probability f.
 
-    Under the policy ``wildcard`` an MSU consists of keys that the record knows, and a record that misses some of them
-    is compatible; sdcMicro takes such a record for a different one.
+    Under the policy ``wildcard`` an MSU consists of known keys, and a record that misses some of them is compatible;
+    for sdcMicro such a record is different.
 
     Examples
     --------
@@ -287,10 +286,7 @@ def _by_variable(sets: pd.DataFrame, names: list[str], max_size: int) -> pd.Data
 
 
 def _scored(table: ClassTable, max_size: int) -> tuple[pd.DataFrame, np.ndarray, pd.DataFrame]:
-    """The sets of keys that are MSUs; the part of each class's score by key, shape (keys, classes); score and MSUs.
-
-    A class that has an MSU is a single record.
-    """
+    """The MSUs (each of single records); the part of each class's score by key, shape (keys, classes); its scores."""
     classes, keys = table.n_classes, len(table.spec.key_variables)
     weights = [_weight(size, keys, max_size) for size in range(keys + 1)]
     score, by_key = np.zeros(classes), np.zeros((keys, classes))

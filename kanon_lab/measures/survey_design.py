@@ -177,10 +177,8 @@ def _t(df: np.ndarray, level: float) -> np.ndarray:
     return stdtrit(df.astype(float), (1 + level) / 2)
 
 
-def weights_of_both(
-    original: pd.DataFrame, released: pd.DataFrame, weight: str | None
-) -> tuple[np.ndarray, np.ndarray]:
-    """The weight of each record of both files, as `weights_of`."""
+def weights_of_both(original: pd.DataFrame, released: pd.DataFrame, weight: str | None) -> tuple[np.ndarray, ...]:
+    """The weights of the original and of the released file, as `weights_of`."""
     with about(ORIGINAL):
         before = weights_of(original, weight)
     with about(RELEASED):

@@ -39,7 +39,9 @@ class IndicatorSet:
     level: float = 0.95
 
     def __post_init__(self):
-        object.__setattr__(self, "rates", _rates(self.rates))
+        wanted = self.rates if isinstance(self.rates, Mapping) else dict.fromkeys(names_of(self.rates, "rates"))
+        rates = {name: _categories(name, wanted[name]) for name in names_of(list(wanted), "rates")}
+        object.__setattr__(self, "rates", rates)
         object.__setattr__(self, "means", names_of(self.means, "means"))
         object.__setattr__(self, "by", _by(self.by))
         if not (self.rates or self.means):
@@ -59,15 +61,10 @@ def text_of(value: object) -> str:
     return composed(as_text(value))
 
 
-def _rates(rates: Any) -> dict[str, tuple[str, ...] | None]:
-    """The categories by variable, checked."""
-    if not isinstance(rates, Mapping):
-        return dict.fromkeys(names_of(rates, "rates"))
-    names_of(list(rates), "rates")
-    return {name: None if wanted is None else _categories(name, wanted) for name, wanted in rates.items()}
-
-
-def _categories(name: str, wanted: object) -> tuple[str, ...]:
+def _categories(name: str, wanted: object) -> tuple[str, ...] | None:
+    """The categories of a rate as text; None for all of them."""
+    if wanted is None:
+        return None
     place = f"rates: {shortened(name)}"
     if not isinstance(wanted, (list, tuple)) or not wanted:
         raise OptionError(
@@ -141,8 +138,7 @@ def indicators(
         ``records`` (with a value), ``population`` (sum of their weights), ``estimate`` (0-1 for a rate), ``se``,
         ``lower``, ``upper``, ``df`` (units less strata, of those with such records), ``lone_strata`` (of these strata,
         those with one sampling unit). Where ``df`` is 0, as in a group within one unit, ``se`` and the interval are
-        missing. Where ``se`` is 0 the interval is the estimate alone, except for a rate of 0 or 1
-        (`kanon_lab.measures.survey_design.rate_interval`).
+        missing.
 
     Examples
     --------
@@ -305,7 +301,7 @@ def compare_indicators(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFram
 
 
 def indicator_loss(compared: pd.DataFrame) -> dict[str, Any]:
-    """Sum up what a protection did to the indicators of a survey, as `compare_indicators` gives them.
+    """Summary of what a protection did to the indicators of a survey, from `compare_indicators`.
 
     Returns
     -------

@@ -98,7 +98,7 @@ class Tree:
         level = self._common_level(present)
         if level < len(self.levels):
             return as_text(self.labels[level][int(present[0])])
-        return "{" + ", ".join(sorted({as_text(self.labels[-1][value]) for value in present})) + "}"
+        return "{" + ", ".join(sorted({as_text(self.labels[-1][value]) for value in present.tolist()})) + "}"
 
     def _common_level(self, present: np.ndarray) -> int:
         """The lowest level at which the values are equal; one more than the top where there is none."""

@@ -44,8 +44,8 @@ def group_categories(
         composed (NFC) or not.
     others : str
         What happens to values in no group: ``"raise"``, ``"keep"`` (they stay, as text), or a label for all of them.
-        With a label or ``"keep"``, a group value that the column does not have is refused: it may be misspelt, and the
-        value it was meant to protect would be released.
+        If such values remain, a group value that the column does not have is refused: it may be misspelt, and the value
+        it was meant to protect would be released.
 
     Returns
     -------
