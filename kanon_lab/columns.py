@@ -249,7 +249,7 @@ def grouped(packed: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
         del values
         number = np.cumsum(first, dtype=np.int32)
         number -= 1
-        group = np.empty(len(packed), dtype=np.int32)
+        group: np.ndarray = np.empty(len(packed), dtype=np.int32)
         group[order] = number
         return group, distinct
     group, distinct = pd.factorize(packed)

@@ -154,7 +154,7 @@ def checked(frame: pd.DataFrame) -> pd.DataFrame:
         if column in frame:
             result[column] = _text(frame[column])
     for column, width in (("place", 5), ("province", 2)):
-        codes = result[column].unique() if column in result else []
+        codes: list[str] = list(result[column].unique()) if column in result else []
         # Spreadsheets drop a leading zero: then all codes are digits, and some have one fewer than the others.
         if {len(code) for code in codes} == {width - 1, width} and all(code.isdecimal() for code in codes):
             result[column] = result[column].str.zfill(width)
