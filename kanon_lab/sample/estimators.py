@@ -279,7 +279,8 @@ def population_uniques(
         # Models of class sizes need classes: under "wildcard" a missing key is a value of its own.
         missing = "category" if spec.missing == "wildcard" else spec.missing
         table = class_table(sizes, KeySpec(spec.key_variables, missing=missing))
-        sizes, warnings = table.records, clustering(sizes, table)
+        warnings = clustering(sizes, table)
+        sizes = table.records
     elif spec is not None:
         raise OptionError("key variables are for a sample of records; class sizes have theirs behind them")
     counts, fraction = size_counts(sizes), as_fraction(fraction)

@@ -233,8 +233,8 @@ class Uniques:
             held = holders(self._class, units.unit, self._codes)
             if design.scheme == "fixed":
                 number = held.groupby("class")["unit"].transform("size").to_numpy()
-                alone = ((held["own"] == 1) & (held["all"] == 1)).to_numpy()
-                u2 = float(_alone_of_fixed(number[alone], design.all_units, design.size).sum())
+                is_alone = ((held["own"] == 1) & (held["all"] == 1)).to_numpy()
+                u2 = float(_alone_of_fixed(number[is_alone], design.all_units, design.size).sum())
                 chance = np.full(design.n1, design.size / design.all_units)
             else:
                 u2 = expected_alone(held, units, design.chance)

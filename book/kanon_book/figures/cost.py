@@ -39,7 +39,7 @@ def indicator_intervals(compared: pd.DataFrame) -> alt.LayerChart:
     kind, variable, category = named[0]
     rows = compared.assign(
         label=(compared["by"] + "\n" + compared["group"].where(compared["by"] != "", _EVERYBODY)),
-        words=compared["overlap"].astype(object).map(percent, na_action="ignore").fillna("no interval"),
+        words=["no interval" if pd.isna(overlap) else percent(overlap) for overlap in compared["overlap"]],
     )
     rows["words"] = rows["words"].mask(rows["status"] == "lost", "lost")
     labels, share = rows["label"].tolist(), kind == "rate"

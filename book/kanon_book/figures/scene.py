@@ -39,7 +39,7 @@ class Scene:
         look = {"align": align, "weight": "bold" if bold else "normal", "fill": color}
         self.marks["word"].append({"x": x, "y": y, "text": text, **look})
 
-    def band(self, start: tuple, end: tuple, left: tuple, right: tuple, color: str) -> None:
+    def band(self, start: float, end: float, left: tuple, right: tuple, color: str) -> None:
         """A band that flows from the rows `left`, at the x of `start`, to the rows `right`, at that of `end`."""
         name = str(len(self.marks["band"]))
         for step in range(21):
