@@ -42,6 +42,7 @@ class Book:
     def __init__(self) -> None:
         self.other: subprocess.Popen[bytes] | None = None
         self.log = SPANISH / "log.txt"
+        self.before: list[float] = []
 
     def begin(self, app: Sphinx, config: Config) -> None:
         """Before anything is read: bring notebooks, the reference and the other edition's sources up to date."""
@@ -59,6 +60,7 @@ class Book:
         """Let another process make the Spanish edition."""
         if app.config.language == LANGUAGE or app.builder.name != "html":
             return
+        self.before = made_at(Path(app.outdir))
         with one_line():
             prepare(SPANISH)
         paths = {"config": SPANISH / "_config.yml", "toc": SPANISH / "_toc.yml", "path-output": SPANISH}
@@ -79,9 +81,17 @@ class Book:
         if self.other.wait():
             raise ExtensionError(f"the Spanish pages were not built:\n{self.log.read_text('utf-8', 'replace')}")
         html = Path(app.outdir)
+        if (html / LANGUAGE).is_dir() and made_at(html) == self.before:
+            return
         shutil.rmtree(html / LANGUAGE, ignore_errors=True)
         shutil.copytree(SPANISH / "_build" / "html", html / LANGUAGE)
         lighten(html)
+
+
+def made_at(html: Path) -> list[float]:
+    """When the pages of each edition were last made, as far as they are there."""
+    inventories = [html / "objects.inv", SPANISH / "_build" / "html" / "objects.inv"]
+    return [path.stat().st_mtime for path in inventories if path.is_file()]
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import filecmp
 import os
 import posixpath
 import re
+import shutil
 from pathlib import Path
 
 from kanon_book.words import wordings
@@ -24,12 +25,15 @@ _ICON = re.compile(r'((?:\.fa-[\w-]+:before,?)+)\{content:"[^"]*"\}')
 
 def lighten(html: Path, other: str = "es") -> None:
     """Leave out of the pages of both editions what is not used, and of the second what is in the first."""
-    for pattern in UNUSED:
-        remove(*html.glob(pattern), *(html / other).glob(pattern))
+    # Of an edition that was not made again, the icons are thin already: those of the other one are whole.
+    shutil.copytree(html / other / FONTS, html / FONTS, dirs_exist_ok=True)
+    shutil.copyfile(html / other / THEME, html / THEME)
+    for folder in (html, html / other):
+        remove(*(path for pattern in UNUSED for path in folder.glob(pattern)))
+        mathjax = folder / "_static" / "mathjax"
+        remove(*(path for path in mathjax.rglob("*") if not MATHJAX.match(path.relative_to(mathjax).as_posix())))
     share(html, html / other)
     say_in(other, html / other)
-    mathjax = html / "_static" / "mathjax"
-    remove(*(path for path in mathjax.rglob("*") if not MATHJAX.match(path.relative_to(mathjax).as_posix())))
     thin_icons(html)
     for folder in sorted((path for path in html.rglob("*") if path.is_dir()), reverse=True):
         if not any(folder.iterdir()):
