@@ -41,11 +41,11 @@ class ValueCounts:
     overall: np.ndarray
     n_classes: int
 
-    # What several measures need, by row: of each class in which some value is known, in order.
+    # A row is a class in which some value is known.
 
     @cached_property
     def start(self) -> np.ndarray:
-        """Where the counts of each row's class begin."""
+        """Where the counts of each row begin."""
         return np.flatnonzero(firsts(self.class_))
 
     @cached_property
@@ -222,7 +222,7 @@ class ClassTable:
         return int(rows.sum() if self.records_of_row is None else self.records_of_row[rows].sum())
 
     def _refuse(self, rows: np.ndarray, column: object, fault: str, remedy: str) -> None:
-        """Raise a `DataError` that names the first of some rows, or where they are counts says how many records."""
+        """Raise a `DataError` that names the first of some rows, or of a table of counts their number of records."""
         if self.records_of_row is None:
             _refuse(rows, self.index, column, fault, remedy)
         elif rows.any():

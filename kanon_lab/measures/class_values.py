@@ -63,8 +63,7 @@ def largest_share(counts: ValueCounts, *, position: int | None = None) -> np.nda
 def delta_disclosure(counts: ValueCounts) -> np.ndarray:
     """Largest |ln(p/q)| over all values of the file, p the share in the class and q in the file.
 
-    Infinite where a value is lacking. The class is delta-disclosure private for every delta **above** it (Brickell and
-    Shmatikov 2008).
+    Infinite where a value is lacking. Every larger delta holds (Brickell and Shmatikov 2008).
     """
     delta = counts.largest(np.abs(np.log(counts.p / counts.q)))
     lacking = np.diff(counts.start, append=len(counts.row)) < np.count_nonzero(counts.overall)
@@ -77,10 +76,7 @@ def beta_likeness(counts: ValueCounts) -> np.ndarray:
 
 
 def enhanced_beta_likeness(counts: ValueCounts) -> np.ndarray:
-    """The smallest beta for which every gain (p - q)/q is at most min(beta, -ln q) (Cao and Karras 2012).
-
-    Infinite where a gain exceeds -ln q, which no beta mends.
-    """
+    """Smallest beta for which every gain (p - q)/q is at most min(beta, -ln q), or infinite (Cao, Karras 2012)."""
     gains = np.maximum(counts.p / counts.q - 1, 0)
     return counts.by_class(counts.largest(np.where(gains > -np.log(counts.q), np.inf, gains)))
 

@@ -70,9 +70,8 @@ def attacker_risks(table: ClassTable, *, threshold: float = 0.2, estimator: str 
     Notes
     -----
     The marketer links each record of the file to one of the F_k persons of the population who share its key. The
-    expected share of right links is the mean of 1/F_k over records (Dankar and El Emam 2010). The journalist's mean is
-    the same number, read as the risk of a record taken at random; El Emam and Dankar (2008) measure prosecutor and
-    journalist by the highest risk only. Without weights F_k = f_k, and all three means are the same.
+    expected share of right links is the mean of 1/F_k over records (Dankar and El Emam 2010), as is the journalist's
+    mean; El Emam and Dankar (2008) measure prosecutor and journalist by the highest risk only.
 
     Examples
     --------
@@ -95,7 +94,6 @@ def attacker_risks(table: ClassTable, *, threshold: float = 0.2, estimator: str 
 
 
 UNWEIGHTED = Note("unweighted")
-
 _MOST_C = 1_000_000
 # Measures that may be infinite, and why.
 _INFINITE = {
@@ -135,8 +133,8 @@ class Measures:
     def to_dict(self) -> dict:
         """The measures by name, in types that JSON has, as ``kanon-lab measure --json`` prints them.
 
-        Keys of ``violations`` and ``records_above`` are text. ``own_class`` takes a missing key for a value of its own;
-        it is None unless keys are missing under ``wildcard``. An infinite measure of diversity is None.
+        ``own_class`` takes a missing key for a value; it is None unless keys are missing under ``wildcard``. An
+        infinite measure of diversity is None.
         """
         spec, sizes, own_class = self.table.spec, self.table.records, None
         if (sizes != self.table.f_k).any():

@@ -179,13 +179,11 @@ def table_distances(
     -----
     With shares p before and q after, the Hellinger distance is the root of half the sum over the cells of (sqrt(p) -
     sqrt(q))^2 (Gomatam and Karr, Distortion measures for categorical data swapping, NISS Technical Report 131, 2003),
-    and the total variation half the sum of ``|p - q|``: the share of records in another cell. Cramér's V is the root
-    of phi^2 / (min(rows, columns) - 1), where phi^2 is the sum of ``p_ij^2 / (p_i. p_.j)``, less 1, or 0 where a
-    variable has only one category (Shlomo, Statistical disclosure control methods for census frequency tables,
-    International Statistical Review 75, 2007).
+    and the total variation half the sum of ``|p - q|``. Cramér's V is the root of phi^2 / (min(rows, columns) - 1),
+    where phi^2 is the sum of ``p_ij^2 / (p_i. p_.j)``, less 1, or 0 where a variable has only one category (Shlomo,
+    Statistical disclosure control methods for census frequency tables, International Statistical Review 75, 2007).
 
-    A missing value is a category of its own, in V too. Categories are the same where their text is (34 and "34"): those
-    of a recoded variable are new ones, and its distance shows no more than that.
+    A missing value is a category. Categories are equal where their text is (34 and "34"): recoding makes new ones.
 
     Examples
     --------
@@ -195,8 +193,8 @@ def table_distances(
     """
     names, weight = names_of(variables, "variables", at_least_one=", such as [sex, age]"), Design(weight).weight
     refuse_empty(original, released)
-    ways = list(ways) if isinstance(ways, Iterable) else [ways]
-    if min((check_k(way, "ways") for way in ways), default=len(names) + 1) > len(names):
+    several: list[Any] = list(ways) if np.iterable(ways) else [ways]
+    if min((check_k(way, "ways") for way in several), default=len(names) + 1) > len(names):
         raise OptionError(f"ways must name 1 to {len(names)}, the number of variables; there is no table of more")
     complete = with_absent(released, original, names)
     columns, labels = zip(*(both_coded(original, complete, name) for name in names), strict=True)
@@ -208,7 +206,7 @@ def table_distances(
         for of_file, weights in zip(of_files, weights_of_both(original, released, weight))
     )
     rows = []
-    for way in ways:
+    for way in several:
         for crossed in combinations(range(len(names)), way):
             sizes = [radices[j] for j in crossed]
             cell_of, cells = grouped(*pack([codes[:, j] for j in crossed], sizes))
@@ -314,9 +312,8 @@ def quantity_loss(
     of differences leaves out those relative to 0, and those that one of the files lacks, such as the mean of a variable
     without values or a correlation where one variable does not vary.
 
-    The eigenvalues are of all variables that vary in the original, standardised in each file by itself. Where one of
-    these no longer varies, or some follow from the others, their loss is NaN; where some nearly do, a small eigenvalue
-    makes the sum large.
+    The eigenvalues are of all variables that vary in the original, standardised in each file by itself. Their loss is
+    NaN where one no longer varies, or some follow from the others, and large where some nearly do.
 
     ``il1s`` is from Yancey, Winkler and Creecy, Disclosure risk assessment in perturbative microdata protection, LNCS
     2316 (2002); ``il1`` and the moments from Domingo-Ferrer and Torra, Disclosure control methods and information loss
@@ -382,7 +379,7 @@ def _cell_losses(both: Paired) -> tuple[pd.DataFrame, float, float]:
 
 
 def _moments(
-    both: Paired, sds: tuple[np.ndarray, np.ndarray], weights: tuple[np.ndarray, np.ndarray] | None
+    both: Paired, sds: tuple[np.ndarray, np.ndarray], weights: tuple[np.ndarray, ...] | None
 ) -> dict[str, np.ndarray | float]:
     """Mean, weighted mean, standard deviation and median of each variable, in each file."""
     moments: list[dict[str, Any]] = []

@@ -62,8 +62,7 @@ def linkage_attack(
 
     Notes
     -----
-    "Exactly one compatible record" is a match, not yet a re-identification: the person may not be in the released table
-    at all, and the record may be somebody else's. The truth shows which.
+    "Exactly one compatible record" is a match, not yet a re-identification: the record may be somebody else's.
 
     Examples
     --------
@@ -196,10 +195,8 @@ def _claims(persons: pd.DataFrame, only: np.ndarray, persons_of_record: np.ndarr
 
 
 SCALES = ("sd", "mahalanobis", "none")
-# Variances so small beside the largest one are rounding.
-_FLAT_AXIS = 1e-10
-# Released points whose nearest original points are looked up at a time.
-_RECORDS_AT_A_TIME = 4096
+# A share of the largest variance that is rounding, and the released records that are looked up at a time.
+_FLAT_AXIS, _RECORDS_AT_A_TIME = 1e-10, 4096
 
 
 @dataclass(frozen=True)
@@ -242,9 +239,9 @@ def record_linkage(
     Notes
     -----
     Distances are Euclidean. A released record is compared on the variables of which it has a value, with the original
-    records that have a value of all of these; without any it counts as not linked. Variables whose original values are
-    all equal are left out. The share measures a protection, not a file: unprotected, it is 1 where no two records agree
-    (Pagliuca and Seri 1999; Domingo-Ferrer and Torra 2001; INE Chile 2023, section 7.6.1).
+    records that have a value of all of these; without any it counts as not linked. Constant variables are left out. The
+    share of an unprotected file is 1 where no two records agree (Pagliuca and Seri 1999; Domingo-Ferrer and Torra 2001;
+    INE Chile 2023, section 7.6.1).
 
     Examples
     --------

@@ -154,7 +154,7 @@ class LogLinear:
 def loglinear(
     table: ClassTable, *, interactions: Iterable[Iterable[str]] = (), sampling_fraction: float | None = None
 ) -> LogLinear:
-    """Fit a Poisson log-linear model to the counts of all combinations of key values, and take risks from it.
+    """Fit a Poisson log-linear model to the counts of all combinations of key values, and compute risks from it.
 
     Parameters
     ----------
@@ -177,9 +177,8 @@ def loglinear(
     weights; where all weights are equal it is n/N. F_k that was counted in a population plays no part.
 
     All persons of a class must have the same probability. So the keys should include what the sampling depends on, and
-    two variables on which it depends together should interact. Otherwise the risk is off, in either direction: in
-    simulations tau_1 came out twice too large with fractions of 2% and 32% by a variable that was no key, a twentieth
-    too large with 10% and 30%.
+    two variables on which it depends together should interact. Otherwise the risk is off: in simulations tau_1 came out
+    twice too large with fractions of 2% and 32% by a variable that was no key, a twentieth with 10% and 30%.
 
     Unlike `individual_risk`, the model learns from the classes around a class, and is as good as its interactions. With
     too few, combinations that nobody has take up expected counts, and the risk of sample uniques is often too high;

@@ -98,8 +98,8 @@ def propensity(
     model : ``logistic``: logistic regression without interactions or penalty, which sees differences in the shares of
         categories and the means of quantities. ``tree``: a classification tree, which also sees differences in spread,
         in associations, and between whole and other numbers; its leaves have 20 records and 0.5% of all at least.
-    repeats : permutations of the files' labels that `expected` is taken from; with 0 it is from the formula of a
-        logistic model, and a tree has none. By default 0 for a logistic model and 20 for a tree; `sd` needs 2.
+    repeats : permutations of the files' labels for `expected`, 2 or more for `sd`; 0 means the formula of a logistic
+        model (a tree has none). Default: 0 for a logistic model, 20 for a tree.
     seed : of the permutations and of ties between the splits of a tree, 0 to 2^32 - 1
 
     Notes
@@ -111,16 +111,14 @@ def propensity(
     With k parameters and N records in both files, the formula (Snoke, Raab, Nowok, Dibben and Slavkovic, General and
     specific utility measures for synthetic data, JRSS A 181, 2018, section 3) says that no difference gives (k - 1) (1
     - c)^2 c / N on average, with standard deviation sqrt(2 (k - 1)) (1 - c)^2 c / N. "No difference" means there that
-    the released records are new ones, drawn from a model that was rightly fitted to the original; two independent
-    samples of one population, or permuted labels, give 1 / (1 - c) times as much. For a logistic model the result of
-    permutations is therefore multiplied by 1 - c; for a tree it is not. A protected file is paired with its original:
-    most records, or much of each, are the same. So the ratio can be far below 1, and is 0 for a file released as it is.
-    It compares releases of one file with each other; it is no test.
+    the released records are new ones, drawn from a model that was rightly fitted to the original; permuted labels give
+    1 / (1 - c) times as much, so for a logistic model their result is multiplied by 1 - c. A protected file shares
+    most records, or much of each, with its original, so the ratio can be far below 1. It compares releases of one file
+    with each other; it is no test.
 
-    Where some records are told apart for sure, as by categories that only the release has, the likelihood has no
-    maximum, and the fit stops when the probabilities no longer change. The measure is that of Woo, Reiter, Oganian and
-    Karr, Global measures of data utility for microdata masked for disclosure limitation, Journal of Privacy and
-    Confidentiality 1 (2009).
+    Where some records are told apart for sure, the fit stops when the probabilities no longer change. The measure is
+    that of Woo, Reiter, Oganian and Karr, Global measures of data utility for microdata masked for disclosure
+    limitation, Journal of Privacy and Confidentiality 1 (2009).
 
     Examples
     --------

@@ -66,9 +66,9 @@ def interval_disclosure(
     Both ends belong to the interval. A suppressed value is not inside. By ``sd`` a variable whose original values are
     all equal has an interval of no length.
 
-    The measures are shares at risk: 0 when all values are outside. INE Chile (2023), section 7.6.2, says both that the
-    risk grows with the values inside and that 1 means that all are outside. sdcMicro's ``dRisk`` takes the standard
-    deviation of the released values and counts a record with one variable outside as inside.
+    The shares are 0 when all values are outside. INE Chile (2023), section 7.6.2, says both that the risk grows with
+    the values inside and that 1 means that all are outside. sdcMicro's ``dRisk`` takes the standard deviation of the
+    released values and counts a record with one variable outside as inside.
 
     Examples
     --------
@@ -90,10 +90,10 @@ def interval_disclosure(
     records = pd.DataFrame({"compared": known.sum(axis=1), "inside": inside.sum(axis=1)}, index=both.index)
     records["at_risk"] = (records["compared"] > 0) & (records["inside"] == records["compared"])
     sums = {"variable": both.variables, "compared": known.sum(axis=0), "inside": inside.sum(axis=0)}
-    variables = pd.DataFrame(sums).assign(share=sums["inside"] / sums["compared"], half_width=half)
+    by_variable = pd.DataFrame(sums).assign(share=sums["inside"] / sums["compared"], half_width=half)
     some = max(int((records["compared"] > 0).sum()), 1)
     shares = float(records["at_risk"].sum() / some), float((records["inside"] > 0).sum() / some)
-    return Interval(width, by, cells, records, variables, *shares)
+    return Interval(width, by, cells, records, by_variable, *shares)
 
 
 def _within_ranks(original: np.ndarray, released: np.ndarray, width: float) -> tuple[np.ndarray, int]:

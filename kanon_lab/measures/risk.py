@@ -22,10 +22,8 @@ ESTIMATORS = {
     "inverse": "1/F_k, as if the weights gave F_k without error",
 }
 
-# From this f_k on the series needs few terms whatever p is; below, the recursion needs few steps.
-_MANY_RECORDS = 32
-_LAST_TERM = 1e-17
-_BLOCK = 2**18
+# From this f_k on the series needs few terms (the last below _LAST_TERM); below, the recursion needs few steps.
+_MANY_RECORDS, _LAST_TERM, _BLOCK = 32, 1e-17, 2**18
 
 
 def individual_risk(f_k: np.ndarray, F_k: np.ndarray, *, estimator: str = "benedetti-franconi") -> np.ndarray:
@@ -145,10 +143,7 @@ def refuse_light_classes(table: ClassTable, f_k: np.ndarray, F_k: np.ndarray) ->
 
 @dataclass(frozen=True)
 class RecordsAbove:
-    """The records whose risk is strictly above a threshold: their number, their share (0-1), and which they are.
-
-    `kind` says whether the threshold, a risk (0-1), was given (``absolute``) or found as a quantile (``relative``).
-    """
+    """The records whose risk is above a threshold (0-1), ``absolute`` or a quantile (``relative``)."""
 
     kind: str
     threshold: float
@@ -260,9 +255,7 @@ def file_risk(table: ClassTable, *, estimator: str = "benedetti-franconi") -> Fi
 
 
 def household_risk(risk: np.ndarray, household: np.ndarray) -> np.ndarray:
-    """Risk of each record's household, shape (n,), 0-1: ``risk`` of `household_risks`.
-
-    Members who are not in the file do not count.
+    """Risk of each record's household by its members in the file, shape (n,), 0-1: ``risk`` of `household_risks`.
 
     Examples
     --------

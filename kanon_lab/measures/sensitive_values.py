@@ -161,9 +161,8 @@ def diversity(
 
     Notes
     -----
-    A record whose sensitive value is missing adds no diversity under the policy ``wildcard``, since it might have any
-    value; under ``category`` missing is a value as any other; under ``error`` it is refused. The shares of the file
-    count every record once, without weights.
+    A missing value adds no diversity under the policy ``wildcard`` and is a value under ``category``. The shares of the
+    file count every record once, without weights.
 
     With p the share of a value in the class and q its share in the file:
 
@@ -278,9 +277,8 @@ _FEW_VALUES, _FEW_RECORDS = 3, 15
 def _distributions(counts: ValueCounts) -> tuple[ValueCounts, np.ndarray]:
     """Counts with one class for all classes that have equal counts, and the number of that class for each class.
 
-    A class in which nothing is known has the number -1: the last class, which has no counts. With many keys, most
-    classes have one to three values of few records each, so that millions have a few hundred different counts. A class
-    with more is left by itself.
+    A class in which nothing is known has the number -1: the last class, which has no counts. Only classes of one to
+    three values of few records are merged: with many keys, millions of them have a few hundred different counts.
     """
     m, start = len(counts.values), counts.start
     length = np.diff(start, append=len(counts.class_))

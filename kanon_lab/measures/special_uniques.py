@@ -162,8 +162,7 @@ class Suda:
     records : under the index of the frame: ``score`` (SUDA, 0 or more), ``dis_score`` (DIS-SUDA, 0-1), ``msus`` (their
         number), ``smallest`` (keys in the smallest; 0 without an MSU)
     contributions : under the index of the frame, one column a key variable: the share (0-1) of the record's score that
-        comes from MSUs with this variable. An MSU counts for each of its variables, so a row adds up to 1 or more, or
-        to 0 without an MSU
+        comes from MSUs with this variable. An MSU counts for each of its variables
     variables : one row a key variable: ``variable``, ``contribution`` (the same share of all scores of the file),
         ``msus`` (MSUs with this variable, summed over records)
     sampling_fraction : behind `dis` and the DIS-SUDA scores

@@ -29,9 +29,9 @@ NOTHING = 1e-13
 class Design:
     """How the records of a survey were drawn: by names of columns.
 
-    Without a sampling `weight` every record weighs 1. The `strata` together name the stratum in which a record was
-    drawn; without them there is one. The `sampling_unit` is the primary one (UPM, conglomerado). Units are nested: the
-    same name in two strata is two units. Without one every record is a unit of its own.
+    Without a sampling `weight` every record weighs 1. The `strata` together name the stratum of a record; without them
+    there is one. The `sampling_unit` is the primary one (UPM, conglomerado), nested in the stratum: the same name in
+    two strata is two units. Without it every record is a unit.
 
     Examples
     --------
@@ -75,10 +75,7 @@ class Survey:
 
 
 class Domains:
-    """Groups of a survey's records, as parts of the whole design: each record's number, -1 where it is in none.
-
-    A pair is a unit with records in a group, a cell a stratum with such units.
-    """
+    """Groups of a survey's records (-1: in none). A pair is a unit with records in a group, a cell such a stratum."""
 
     def __init__(self, survey: Survey, group: np.ndarray, groups: int):
         self.survey = survey
@@ -146,9 +143,8 @@ def rate_interval(
     The t interval of log(p / (1 - p)), whose standard error is se / (p (1 - p)), transformed back to rates.
 
     A rate of 0 or 1 has the interval of Clopper and Pearson for none, or all, of `units`: the sampling units with
-    records in the group. Korn and Graubard (1998, Survey Methodology 24 (2), 193-201) take the effective sample size,
-    which such a rate does not give; with the units the interval is conservative, unless weights differ widely. Any
-    other rate without error is its own interval.
+    records in the group. It is conservative, unless weights differ widely (Korn and Graubard 1998, Survey Methodology
+    24 (2), 193-201, take the effective sample size). Any other rate without error is its own interval.
     """
     from scipy.special import expit, logit
 

@@ -260,13 +260,11 @@ def compare_indicators(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFram
     Returns
     -------
     DataFrame
-        One row of `before` each, in its order: its keys ``kind``, ``variable``, ``category``, ``by``, ``group``;
+        One row of `before` each, in its order: ``kind``, ``variable``, ``category``, ``by``, ``group``;
         ``estimate_before``, ``lower_before``, ``upper_before`` and the same ``_after``; ``difference`` (after less
-        before); ``relative_difference`` (over the absolute value before; missing where that is 0); ``overlap`` (0-1);
-        ``covered`` (whether the estimate after lies in the interval before; boolean); ``status``: ``compared``, or
-        ``lost`` where `after` has no such row, since the variable was removed or recoded, or the group is gone. Rows
-        that only `after` has are left out. ``overlap`` is missing where an interval is, and ``covered`` where the
-        interval before is.
+        before); ``relative_difference`` (over the absolute value before; missing where that is 0); ``overlap`` (0-1;
+        missing where an interval is); ``covered`` (whether the estimate after lies in the interval before); ``status``:
+        ``compared``, or ``lost`` where `after` has no such row. Rows that only `after` has are left out.
 
     Examples
     --------

@@ -291,7 +291,7 @@ def thin_places(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def alone_by_cell_size(sizes: Iterable[int], *, dates: Iterable[str] = tuple(PERIODS)) -> pd.DataFrame:
-    """By date and size n of a cell the ``probability`` (0-1) that a person shares the birth period with nobody in it.
+    """By date and size n of a cell the ``probability`` that a person is the only one born in a period.
 
     It is (1 - 1/N)^(n - 1) for N equally likely ``periods``.
     """
@@ -324,8 +324,8 @@ def alone_by_age(
 
 #: Persons drawn at a time; small enough for the sort to stay in the processor's cache.
 _DRAWN_AT_ONCE = 500_000
-#: Persons of one cell: its draws are kept in memory together.
-_MOST_DRAWN = 10**8
+#: Persons of one cell, whose draws are in memory together; in a dense cell they, times _DENSE, outnumber the periods.
+_MOST_DRAWN, _DENSE = 10**8, 4
 
 
 def simulate(
@@ -417,9 +417,10 @@ def _simulate_once(
 def _blocks(sizes: np.ndarray, periods: int) -> Iterable[tuple[int, int]]:
     """Runs of cells, sorted by size, with about _DRAWN_AT_ONCE persons (or, where dense, periods) in each."""
     # A sparse cell costs its persons, a dense one its periods.
-    ends = np.cumsum(np.where(_is_dense(sizes, periods), np.maximum(sizes, periods), np.maximum(sizes, 1)))
+    dense = sizes * _DENSE > periods
+    ends = np.cumsum(np.where(dense, np.maximum(sizes, periods), np.maximum(sizes, 1)))
     start = 0
-    first_dense = int(np.searchsorted(_is_dense(sizes, periods), True))
+    first_dense = int(np.searchsorted(dense, True))
     while start < sizes.size:
         done = ends[start - 1] if start else 0
         stop = max(start + 1, int(np.searchsorted(ends, done + _DRAWN_AT_ONCE, side="right")))
@@ -429,16 +430,12 @@ def _blocks(sizes: np.ndarray, periods: int) -> Iterable[tuple[int, int]]:
         start = stop
 
 
-def _is_dense(sizes: np.ndarray, periods: int) -> np.ndarray:
-    return sizes * 4 > periods
-
-
 def _shared_dates(sizes: np.ndarray, law: BirthLaw, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """For every occupied period: the cell it belongs to, and the number of persons born in it."""
     periods = law.periods
     births = _draw(int(sizes.sum()), law, rng)
     key = np.repeat(np.arange(sizes.size, dtype=births.dtype) * births.dtype.type(periods), sizes) + births
-    if sizes.size and _is_dense(sizes[:1], periods)[0]:
+    if sizes.size and sizes[0] * _DENSE > periods:
         counts = np.bincount(key, minlength=sizes.size * periods)
         occupied = np.flatnonzero(counts)
         return occupied // periods, counts[occupied]
