@@ -152,10 +152,16 @@ class Protection(Chain):
 
     def write(self, out: str | Path, *, overwrite: bool = False, neutralise: bool = False) -> dict[str, int]:
         """Write the protected file as `kanon_lab.data.write_microdata` does, proved to hold no direct identifier."""
-        labels = {"labels": self.labels, "variable_labels": self.variable_labels}
         with about(str(out)):
-            check = proof(self, neutralised=neutralise)
-            return write_microdata(self.frame, out, overwrite=overwrite, neutralise=neutralise, check=check, **labels)
+            return write_microdata(
+                self.frame,
+                out,
+                overwrite=overwrite,
+                neutralise=neutralise,
+                check=proof(self, neutralised=neutralise),
+                labels=self.labels,
+                variable_labels=self.variable_labels,
+            )
 
     def recipe(self) -> dict:
         """The chain as settings of plain types, which `kanon_lab.recipes.as_recipe` takes; seeds are spelled out."""

@@ -126,7 +126,7 @@ class CountedProtection(Protection):
         rows = []
         for name in self.released_columns:
             changed, suppressed, different = 0, 0, None
-            if (cells := self.cells(name)) is not None:
+            if (cells := self.cells(name)) is not None and cells.records is not None:
                 other, gone = changed_cells(cells.before, cells.after)
                 changed, suppressed = (int(cells.records[places].sum()) for places in (other, gone))
                 different = int(cells.after.nunique())

@@ -207,10 +207,10 @@ def _reworded(error: yaml.MarkedYAMLError, text: str) -> str:
     """The parser's fault in words that say what to do, with the parser's line and column."""
     problem, context = error.problem or "is no YAML", error.context or ""
     kind = next((kind for kind in _WORDS if context.startswith(kind) or problem.startswith(kind)), None)
-    mark = error.context_mark if kind in _AT_CONTEXT else error.problem_mark or error.context_mark
+    mark: Any = error.context_mark if kind in _AT_CONTEXT else error.problem_mark or error.context_mark
     if kind in (_COLON, _NO_COLON):  # the usual cause, which may be in the line before
         for number, line in enumerate(text.splitlines()[: mark.line + 1]):
             if number >= mark.line - 1 and (fault := _missing_space(line)):
                 return f"line {number + 1}: {fault}"
-    fault = _WORDS.get(kind) or (problem if ";" in problem else f"{shortened(problem, 100)}; mend the line")
+    fault = _WORDS.get(kind or "") or (problem if ";" in problem else f"{shortened(problem, 100)}; mend the line")
     return f"line {mark.line + 1}, column {mark.column + 1}: {fault}"
