@@ -255,7 +255,7 @@ class DelimitedReader:
         if rest:
             yield rest
 
-    def _cells(self, content: bytes, positions: list[int]) -> tuple[pa.Table, pd.Index]:
+    def _cells(self, content: bytes, positions: Sequence[int]) -> tuple[pa.Table, pd.Index]:
         """Columns of text, and the row of each record: its line in the file, or its number where cells hold lines."""
         for block in (_LONG,) if b'"' in content else (_SHORT, _LONG):
             with suppress(pa.ArrowInvalid):
@@ -277,7 +277,9 @@ class DelimitedReader:
         self._rows = last
         return table, rows
 
-    def _parsed(self, content: bytes, positions: list[int], block: int) -> tuple[pa.Table, list[arrow_csv.InvalidRow]]:
+    def _parsed(
+        self, content: bytes, positions: Sequence[int], block: int
+    ) -> tuple[pa.Table, list[arrow_csv.InvalidRow]]:
         """Columns of text, and the rows of another number of cells than the header, which the table lacks."""
         faulty, names = [], [f"f{position}" for position in range(len(self.names))]
 
@@ -331,10 +333,11 @@ def read_delimited(
     names = choose(reader.names)
     files.check_table(max(content.count(b"\n"), content.count(b"\r")), len(names))
     tables, rows = zip(*reader.tables([*map(reader.names.index, names)]), strict=True)
-    columns, decimals = {}, set()
+    columns: dict[str, pd.Series] = {}
+    decimals: set[str] = set()
     for name, cells in zip(names, pa.concat_tables(tables).columns, strict=True):
         columns[name], decimal = as_values(cells, name, reader.dialect, text, na, codes)
-        decimals |= {decimal} - {None}
+        decimals.update({decimal} if decimal else ())
     frame = pd.DataFrame(columns).set_axis(rows[0].append(list(rows[1:])), axis=0)
     return frame, replace(reader.dialect, decimal="".join(sorted(decimals)) or None)
 

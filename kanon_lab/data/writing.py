@@ -322,7 +322,7 @@ def _content(frame: pd.DataFrame, draft: Path, form: str, labels: Fitted) -> byt
         return _xlsx(frame)
     import pyreadstat
 
-    write = pyreadstat.write_sav if form == "sav" else partial(pyreadstat.write_dta, version=_STATA_14)
+    write: Any = pyreadstat.write_sav if form == "sav" else partial(pyreadstat.write_dta, version=_STATA_14)
     try:
         write(frame, draft, variable_value_labels=labels.labels, column_labels=labels.variable_labels)
     except pyreadstat.ReadstatError as error:

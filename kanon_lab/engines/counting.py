@@ -105,7 +105,7 @@ def count_records(
     path, _, codes = located(path)
     reading.text.extend(codes)
     with spill_folder(spill) as folder, about(str(path)):
-        how = {"dialect": dialect or Dialect(), "na": reading.na, "progress": progress}
+        how: dict[str, Any] = {"dialect": dialect or Dialect(), "na": reading.na, "progress": progress}
         source = find_source(path, spec.variables, engine, folder, needed=reading.codes.codes, **how)
         with closing(opened_engine(engine, memory, folder)) as opened, diagnosed(source, spec, reading, progress):
             opened.open(source)

@@ -255,7 +255,7 @@ def opened_records(
     path, _, codes = located(path)
     reading.text.extend(codes)
     with spill_folder(spill) as folder, about(str(path)):
-        how = {"dialect": dialect or Dialect(), "na": reading.na, "progress": progress}
+        how: dict[str, Any] = {"dialect": dialect or Dialect(), "na": reading.na, "progress": progress}
         needed, without = [*others, *without, *reading.codes.codes], tuple(without)
         source = find_source(path, spec.variables, engine, folder, needed=needed, without=without, **how)
         if not source.named:

@@ -225,7 +225,7 @@ def _csv_source(
                         bar.update(done + file.tell() - bar.n)
                 done += file.tell()
     named = tuple(map(composed, filter(None, reader.names)))
-    how = {"written": tuple(schema.names), "types": tuple(schema.types), "dialect": reader.dialect}
+    how: dict[str, Any] = {"written": tuple(schema.names), "types": tuple(schema.types), "dialect": reader.dialect}
     return replace(source, columns=tuple(columns), named=named, **how)
 
 
