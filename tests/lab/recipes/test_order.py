@@ -156,7 +156,7 @@ def test_the_note_on_order_stands_where_order_tells_something():
     assert len(told(frame, spec, ("shuffle_records", {"by": "household"}), gone)) == 1
     assert len(told(frame, spec, ("shuffle_records", {"by": "within_household"}))) == 1
     eldest = frame.sort_values(["home", "age"], ascending=[True, False], kind="stable").reset_index(drop=True)
-    assert [note for note in told(eldest, spec) if note.endswith("reveal age; apply shuffle_records by within_household")]
+    assert [note for note in told(eldest, spec) if "reveal age; apply shuffle_records by within" in note]
     assert len(told(eldest, spec, ("shuffle_records", {"by": "household"}))) == 1
     both = [("shuffle_records", {"by": by}) for by in ("household", "within_household")]
     assert told(eldest, spec, *both) == [] and len(told(eldest, spec, ("shuffle_members",))) == 1
