@@ -95,7 +95,7 @@ def test_recorded_utility_of_the_case(book):
     assert results["user-width-all"] < 1 < results["design-effect"]
     assert results["users"]["most"].astype(float).max() > 1
     assert 0.2 < results["together-share"] < 1
-    assert any("order in which they came" in note for note in results["notes"]["note"])
+    assert any("in the order of the input" in note for note in results["notes"]["note"])
 
 
 def test_the_configuration_of_the_page_is_the_notebooks():

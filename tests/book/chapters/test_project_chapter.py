@@ -94,7 +94,7 @@ def test_recorded_solution(book):
     assert set(results["verdict"]["so"]) == {"met"}
     assert len(results["verdict"]) == 6
     assert (results["cautions"], len(results["notes"])) == (0, 1)
-    assert results["notes"]["note"][0].startswith("step 7 (shuffle_records): who tries seeds")
+    assert results["notes"]["note"][0].startswith("step 7 (shuffle_records): anyone who tries seeds")
     risk = results["before-after"].set_index("measure")
     assert risk.loc["k achieved"].tolist() == ["1", "5"]
     assert risk.loc["records alone", "released"] == "0"

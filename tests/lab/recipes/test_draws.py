@@ -75,13 +75,13 @@ def test_what_looks_strange_after_noise_is_counted():
     frame = a_file().assign(rent=lambda f: f["rent"].where(f.index % 2 == 0, 0))
     spec = KeySpec(["sex"], numeric_variables=["rent"])
     chain = protect(frame, spec).apply("add_noise", {"variables": "rent", "strength": 0.3})
-    (note,) = [note for note in chain.notes if note.startswith("rent: ") and "below the least" in note]
+    (note,) = [note for note in chain.notes if note.startswith("rent: ") and "below the smallest" in note]
     below = int((chain.frame["rent"] < 0).sum())
     assert f"{below:,} values are below" in note and "300 zeros fewer" in note and "have decimals" in note
     mended = chain.apply("bottom_code", {"variable": "rent", "below": 0}).apply(
         "round", {"variable": "rent", "base": 1}
     )
-    assert not any("below the least" in note or "decimals" in note for note in mended.notes)
+    assert not any("below the smallest" in note or "decimals" in note for note in mended.notes)
 
 
 def test_the_weight_is_not_perturbed():

@@ -241,11 +241,11 @@ def test_notes_say_what_the_numbers_do_not():
     unweighted, untouched, ghost, size, order = chain.notes
     assert "every weight is 1" in unweighted
     assert untouched.endswith("role: postcode, education, weight, cholesterol, diagnosis, income")
-    assert "birth_date still say" in ghost
+    assert "birth_date still give" in ghost
     assert f"up to {frame['household'].value_counts().max()}" in size
     counted = chain.state.measured.with_household_size
     assert f"k achieved is {counted['k_achieved']} and {counted['sample_uniques']} records are unique" in size
-    assert "values of household are those of the input" in order
+    assert "values of household are the same as in the input" in order
     removed = chain.apply("remove_variables", {"variables": ["household", "birth_date"]}).notes
     assert [note.split(":")[0] for note in removed][1:2] == ["released unchanged, and without a role"]
     assert not any("order" in note for note in removed)  # that of this file is random
@@ -261,7 +261,7 @@ def test_a_ghost_that_a_step_of_its_own_recoded_is_not_stale():
         chain = protect(frame, roles)
         for options in steps:
             chain = chain.apply("recode", options)
-        assert not any("still say" in note for note in chain.notes)
+        assert not any("still give" in note for note in chain.notes)
 
 
 def test_a_meaning_that_leaves_light_weights_alone_has_no_risk():

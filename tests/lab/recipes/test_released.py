@@ -186,7 +186,7 @@ def test_columns_that_determine_a_hidden_value_are_found_and_no_others():
 def test_what_tells_which_records_are_of_one_removed_household():
     chain, found = told(geography(), [("remove_variables", {"variables": ["home"]})], weight="w", household="home")
     assert found == {("home", "rent"): (600, 600)}
-    assert any(note.startswith("rent (no role, ") and "of one household" in note for note in chain.notes)
+    assert any(note.startswith("rent (no role, ") and "belong to one household" in note for note in chain.notes)
 
 
 def test_a_column_that_differs_in_every_record_is_named():
@@ -206,7 +206,7 @@ def test_members_of_the_household_show_what_one_of_them_lost():
     (row,) = household_disclosure(chain).query("variable == 'postcode'").itertuples()
     assert 0 < row.shown <= row.suppressed
     assert row.shared == 1
-    assert any(f"postcode: {row.shown} of {row.suppressed} suppressed values are shown" in note for note in chain.notes)
+    assert any(f"household reveals {row.shown} of {row.suppressed} suppressed values" in note for note in chain.notes)
     removed = chain.apply("remove_variables", {"variables": "household"})
     assert household_disclosure(removed).empty
 

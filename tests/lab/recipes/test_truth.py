@@ -71,7 +71,7 @@ def test_pram_lowers_the_links_and_not_the_truth():
     met = [sum(compatible(row, other) for other in shown) for row in true]
     claims = final_claims(after, 3).set_index("claim")["records"]
     assert claims["true_key"] == sum(each < 3 for each in met)
-    assert any("take released values for true" in note for note in after.notes)
+    assert any("treat the released values as true" in note for note in after.notes)
     assert after.undo().state.measured == before.state.measured
 
 
