@@ -163,15 +163,15 @@ class DelimitedReader:
         if (declaration := _DECLARATION.match(first)) and declaration[1].isascii():
             first, declared = b"\n" + first[declaration.end() :], declaration[1].decode()  # a blank line in its place
         text = first.decode().removeprefix("\n" if declared else "")
-        if not re.match(r"[^\r\n]*", text)[0].strip():
+        if not re.split(r"[\r\n]", text, maxsplit=1)[0].strip():
             raise DataError(NO_NAMES)
         separator = dialect.separator or declared or _find_separator(text)
         self.dialect = replace(self.dialect, separator=separator)
         self._records = self._whole_records(chain([first], blocks))
         self._first = next(self._records)
         try:
-            record = _FIRST_RECORD.match(self._first.decode().removeprefix("\n" if declared else ""))[0]
-            names = next(csv.reader([record], delimiter=separator))
+            record = _FIRST_RECORD.match(self._first.decode().removeprefix("\n" if declared else ""))
+            names = next(csv.reader([record[0] if record else ""], delimiter=separator))
         except csv.Error:
             raise DataError(NO_NAMES) from None
         self.names = [name.strip() for name in names]
@@ -221,7 +221,7 @@ class DelimitedReader:
 
     def _whole_records(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
         """The content of the blocks in parts that end where a record ends."""
-        sign, rest = re.escape(self.dialect.separator).encode(), b""
+        sign, rest = re.escape(str(self.dialect.separator)).encode(), b""
         # A quotation mark begins a cell, or belongs to the text of one.
         cell = rb'(?<![^%b\r\n])"[^"]*+(?:""[^"]*+)*+"' % sign
         records = re.compile(
@@ -231,7 +231,7 @@ class DelimitedReader:
             content = rest + block
             stop = len(content) - content.endswith(b"\r")  # which a line feed may follow
             if b'"' in content:
-                end = records.match(content, 0, stop).end()
+                end = _matched(records, content, stop)
             else:
                 end = max(content.rfind(sign, 0, stop) for sign in (b"\r", b"\n")) + 1
             rest = content[end:]
@@ -240,7 +240,7 @@ class DelimitedReader:
             if end:
                 yield content[:end]
         whole = re.compile(rb'(?:[^"]++|%b(?![^%b\r\n])|(?<=[^%b\r\n])")*+' % (cell, sign, sign))
-        if (end := whole.match(rest).end()) < len(rest):
+        if (end := _matched(whole, rest, len(rest))) < len(rest):
             fault = "a quotation mark is never closed; close it"
             if re.compile(cell).match(rest, end):
                 remedy = "mend the row, and double a mark that belongs to the text"
@@ -264,7 +264,8 @@ class DelimitedReader:
         else:
             raise DataError(_NO_ROWS)
         records = table.num_rows + len(faulty)
-        rows, last = pd.RangeIndex(self._rows + 1, self._rows + records + 1, name="row"), self._rows + records
+        rows: pd.Index = pd.RangeIndex(self._rows + 1, self._rows + records + 1, name="row")
+        last = self._rows + records
         if _BLANK_LINE.search(content):
             lines = content.splitlines()
             numbers = [number for number, line in enumerate(lines, self._rows + 1) if line.strip(b" \t")]
@@ -317,6 +318,12 @@ def as_values(
     typed, decimal = _typed(cells, composed(name) in text, signs)
     # Whole numbers with missing ones among them would become floating-point numbers, which are not exact.
     return typed.to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get), decimal
+
+
+def _matched(pattern: re.Pattern[bytes], content: bytes, stop: int) -> int:
+    """How far a pattern matches from the start of a content."""
+    match = pattern.match(content, 0, stop)
+    return match.end() if match else 0
 
 
 def read_delimited(

@@ -265,7 +265,7 @@ def opened_records(
             opened.open(source)
             counted = counted_by(opened, source, spec, reading, progress)
             asked = [*others, *(name for name in reading.codes.codes if name in source.columns)]
-            indices = {name: counted.frame[name].cat.categories for name in counted.frame}
+            indices: dict[Any, pd.Index] = {name: counted.frame[name].cat.categories for name in counted.frame}
             for name in dict.fromkeys(column for column in asked if column not in indices and column != weight):
                 indices[name] = numbered(opened, source, name, reading).values
             counted = replace(counted, notes=notes_of(source, reading, source.columns))

@@ -164,7 +164,7 @@ def _parquet_source(source: Source, choose: _Choose, folder: Path) -> Source:
 
     from kanon_lab.data.tables import NO_PARQUET
 
-    first = None
+    first: Any = None
     for number, part in enumerate(source.parts):
         with about(source.part_name(part)):
             with files.reading_errors(part), files.damaged(NO_PARQUET):

@@ -89,7 +89,7 @@ def attacker_risks(table: ClassTable, *, threshold: float = 0.2, estimator: str 
         mean = float((of_class * table.records).sum()) / table.n
         rows[attacker] = (_ATTACKERS[attacker], of_class.max(), mean, risky.records, risky.share)
     rows["marketer"] = (_ATTACKERS["marketer"], np.nan, rows["journalist"][2], pd.NA, np.nan)
-    types = {"highest": float, "mean": float, "records_above": "Int64", "share_above": float}
+    types: dict[str, Any] = {"highest": float, "mean": float, "records_above": "Int64", "share_above": float}
     return pd.DataFrame.from_dict(rows, orient="index", columns=["meaning", *types]).astype(types)
 
 

@@ -126,7 +126,7 @@ class _Translator:
         # A chosen column is called by its translation where it is part of a sentence.
         for name, called in self._called.items():
             part = f"({called})[{name}]"
-            expression = re.sub(rf"(?<=\+ ){name}(?= \+)", lambda _, part=part: part, expression)
+            expression = re.sub(rf"(?<=\+ ){name}(?= \+)", part.replace("\\", r"\\"), expression)
         return expression
 
     def _say_lines(self, text: str) -> str:
