@@ -89,12 +89,12 @@ def attacker_risks(table: ClassTable, *, threshold: float = 0.2, estimator: str 
         mean = float((of_class * table.records).sum()) / table.n
         rows[attacker] = (_ATTACKERS[attacker], of_class.max(), mean, risky.records, risky.share)
     rows["marketer"] = (_ATTACKERS["marketer"], np.nan, rows["journalist"][2], pd.NA, np.nan)
-    types: dict[str, Any] = {"highest": float, "mean": float, "records_above": "Int64", "share_above": float}
-    return pd.DataFrame.from_dict(rows, orient="index", columns=["meaning", *types]).astype(types)
+    columns = ["meaning", "highest", "mean", "records_above", "share_above"]
+    frame = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+    return frame.astype({"highest": float, "mean": float, "records_above": "Int64", "share_above": float})
 
 
-UNWEIGHTED = Note("unweighted")
-_MOST_C = 1_000_000
+UNWEIGHTED, _MOST_C = Note("unweighted"), 1_000_000
 # Measures that may be infinite, and why.
 _INFINITE = {
     "delta_disclosure": "some class lacks a value that the file has",
