@@ -306,5 +306,5 @@ if __name__ == "__main__":
     given = parser.parse_args()
     if given.compare:
         sys.exit(bool(compare(given.folder, given.compare, given.lines, given.only)))
-    built = given.built or given.checkout / "_build" / "site" / "notebooks"
+    built = given.built or given.checkout / "_build" / "notebooks"
     make(given.folder, given.checkout, built, given.only)
