@@ -205,21 +205,24 @@ def measure(
 def _grouped(source, spec, save_classes):
     """What was read of FILE, and its class table; the counts are saved where that is asked for."""
     from kanon_lab.classes import class_table
-    from kanon_lab.data.writing import refuse_inputs
-    from kanon_lab.engines import save_counts
-    from kanon_lab.engines.counting import counted_in_memory
 
     if save_classes:
+        from kanon_lab.data.writing import refuse_inputs
+
         refuse_inputs(save_classes, [("the input", source.file)])
     if source.counted_by != "memory":
-        read = counted = source.count(spec)
-        table = counted.table()
+        read = source.count(spec)
+        table = read.table()
     else:
         read = source.read(columns=spec.variables)
         with about(source.file):
             table = class_table(read.numbered, spec)
-            counted = counted_in_memory(source.file, read, table) if save_classes else None
     if save_classes:
+        from kanon_lab.engines import save_counts
+        from kanon_lab.engines.counting import counted_in_memory
+
+        with about(source.file):
+            counted = counted_in_memory(source.file, read, table) if source.counted_by == "memory" else read
         save_counts(counted, save_classes)
     return read, table
 

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from kanon_lab import files
-from kanon_lab.data import px
 from kanon_lab.errors import DataError, NetworkError, OptionError
 from kanon_lab.files import is_file, storage_errors
 
@@ -304,6 +303,8 @@ def _broken_off(address: str, part: Path) -> NetworkError:
 
 
 def _check_px(path: Path) -> None:
+    from kanon_lab.data import px
+
     table = px.read_px(path)
     municipalities = sum(place.code.isdecimal() for place in table.places)
     if municipalities < FEWEST_MUNICIPALITIES or not table.years:
