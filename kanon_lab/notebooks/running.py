@@ -291,9 +291,9 @@ def _free_ports() -> dict[str, Any]:
     Two kernels that start at once may else be given the same ones, and one of them waits for ever.
     """
     names = ["shell_port", "iopub_port", "stdin_port", "hb_port", "control_port"]
-    start, free = os.getpid() * 2 * len(names), []
+    free: list[int] = []
     for offset in range(20_000):
-        port = 10_000 + (start + offset) % 20_000
+        port = 10_000 + (os.getpid() * 211 + offset) % 20_000  # ranges of processes that follow each other are apart
         with socket.socket() as probe, contextlib.suppress(OSError):
             probe.bind(("127.0.0.1", port))
             free.append(port)
