@@ -47,12 +47,11 @@ class Analysis:
     date : str
         On which it was made (UTC), as 2025-01-31.
     summary : dict
-        ``records``; ``keys``, ``weight``, ``household``, ``sensitive``, ``identifiers`` (names of columns);
-        ``identifiers_searched`` (records, at equal steps, in which they were looked for) and ``identifiers_found`` (a
-        line on one that the release still holds, or None); ``missing``, ``policy`` (by which records below k are
-        counted), ``estimator``, ``k`` (the one counted below),
-        ``risks`` (above which records are counted), ``least`` (records of a category that is named), ``perturbed``
-        (keys); and under ``before`` and ``after`` each measure of `kanon_lab.recipes.measured.Measured.row`.
+        ``records``; names of columns by role (``keys``, ``weight``, ``household``, ``sensitive``, ``identifiers``);
+        ``identifiers_searched`` (records searched for them, at equal steps) and ``identifiers_found`` (a line on the
+        first that the release holds, or None); ``missing``, ``policy`` (how records below k are counted),
+        ``estimator``, ``k``, ``risks`` (records above these are counted), ``least`` (records of a named category),
+        ``perturbed`` (keys); under ``before`` and ``after`` each measure of `kanon_lab.recipes.measured.Measured.row`.
     judged : Judged
         The verdict on each limit of the office, and what no limit counts.
     variables : DataFrame
@@ -65,8 +64,8 @@ class Analysis:
     quantiles : DataFrame
         ``variable`` and `kanon_lab.report.safe.QUANTILES`, of released quantities.
     sizes, risks : DataFrame
-        `kanon_lab.classes.counts.size_ranges` by ``version`` (before, after); and records by range of individual risk:
-        ``version``, ``low``, ``high``, ``records``, ``share``.
+        `kanon_lab.classes.counts.size_ranges`, and ``low``, ``high``, ``records``, ``share`` of ranges of individual
+        risk; both by ``version`` (before, after).
     riskiest : DataFrame
         Of the release, the riskiest first: ``f_k``, ``low``, ``high``, ``records``, and ``classes`` (unless f_k counts
         compatible records of other classes).
@@ -90,8 +89,8 @@ class Analysis:
     notes : tuple of Note
         What the release still gives away.
     left_out : tuple of str
-        Of a file that an engine has counted, what the page has not, since it needs records: keys of its texts. There
-        frames lack what is not counted: most of ``variables`` for columns without a role, households behind quantiles.
+        What a page made from counts lacks: keys of its texts. Its frames lack most of ``variables`` for columns without
+        a role, and households behind quantiles.
     parameters : dict
         Settings as given, without categories of the data.
     internal : bool

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -54,20 +53,14 @@ def _rarest(a: Analysis) -> str:
     return keys.sort_values(["share", "distinct_after"], kind="stable")["column"].iloc[-1]
 
 
-def _form(measure: Measure, w: Words) -> Callable[[Any], str]:
-    """How values of a measure are written: shares in per cent, counts in full, others with significant digits."""
-    return w.percent if measure.share else w.significant if measure.unit == "number" else w.number
-
-
 def main_measures(a: Analysis, w: Words) -> pd.DataFrame:
     """The main measures before and after, as text: their units differ."""
     summary, k, policy = a.summary, a.summary["k"], a.summary["policy"]
     rows = []
     for row in measures(shown="summary"):
         levels = [(str(risk), w.percent(risk)) for risk in summary["risks"]] if row.levels else [("", None)]
-        rows += [
-            (w.measure(row, level_title), row.name.replace("#", level), _form(row, w)) for level, level_title in levels
-        ]
+        form = w.percent if row.share else w.significant if row.unit == "number" else w.number
+        rows += [(w.measure(row, title), row.name.replace("#", level), form) for level, title in levels]
         if row.kind == "anonymity":
             rows.append((w.say("m_below", k=k), f"violations_{k}_{policy}", w.number))
             rows.append((w.say("m_unique"), f"violations_2_{policy}", w.number))
@@ -104,5 +97,4 @@ def diversities(a: Analysis, w: Words) -> pd.DataFrame:
 
 
 def _digits(measure: Measure, values: pd.Series, w: Words) -> pd.Series:
-    whole = measure.unit in ("k", "records", "values")
-    return values if whole else w.digits(values, power=2 if measure.share else 0)
+    return values if measure.unit in ("k", "records", "values") else w.digits(values, power=2 if measure.share else 0)

@@ -198,6 +198,8 @@ def _chart_of_risks(a: Analysis, w: Words) -> Figure:
 
 
 def _riskiest(a: Analysis, w: Words) -> list:
+    from kanon_lab.show import contributions
+
     table = a.riskiest.assign(risk=_ranges(a.riskiest, w)).rename(columns={"f_k": "size"})
     shown = [name for name in ("size", "risk", "classes", "records") if name in table]
     parts: list[Any] = [w.text("riskiest_text"), w.table(table[shown], "riskiest_caption")]
@@ -206,21 +208,14 @@ def _riskiest(a: Analysis, w: Words) -> list:
     for version in versions:
         scores = a.suda[a.suda["version"] == version]
         if scores["contribution"].any():
-            parts.append(_chart_of_suda(scores, version, w))
+            frame = scores.assign(contribution=scores["contribution"].astype(float))
+            listed = w.listed(f"{row.variable} {w.percent(row.contribution)}" for row in named_rows(frame))
+            parts.append(_figure(contributions(frame), "suda", w, version=w.say(f"version_{version}"), said=listed))
         sets = a.unique_sets[a.unique_sets["version"] == version].rename(columns={"variables": "keys"})
         sets = sets.sort_values(["size", "records"], ascending=[True, False], kind="stable").head(_SIZE)
         if len(sets):
             parts.append(w.table(sets[["keys", "records"]], "sets_caption", version=w.say(f"version_{version}")))
     return parts
-
-
-def _chart_of_suda(scores: pd.DataFrame, version: str, w: Words) -> Figure:
-    """What makes records unique."""
-    from kanon_lab.show import contributions
-
-    frame = scores.assign(contribution=scores["contribution"].astype(float))
-    listed = w.listed(f"{row.variable} {w.percent(row.contribution)}" for row in named_rows(frame))
-    return _figure(contributions(frame), "suda", w, version=w.say(f"version_{version}"), said=listed)
 
 
 def _diversity(a: Analysis, w: Words) -> list:

@@ -220,8 +220,7 @@ class Groups:
 def households(frame: pd.DataFrame, candidates: Iterable[str]) -> Groups | None:
     """The column that groups records as households do: few records a value, which share other columns; or None.
 
-    Records of a value share two columns more often than by chance, or one if they follow each other, and differ in
-    another. Of several such columns it is the one with most values.
+    They share two columns more often than by chance, or one if they follow each other, and not all columns.
     """
     groups_by_name = [groups for name in candidates if (groups := _groups(frame, name)) is not None]
     return max(groups_by_name, key=lambda groups: frame[groups.variable].nunique(), default=None)
