@@ -4,7 +4,7 @@ from functools import partial
 
 import click
 
-from kanon_lab.cli.options import json_option
+from kanon_lab.cli.options import json_option, max_bytes_option
 from kanon_lab.cli.output import print_frame, show
 from kanon_lab.errors import OptionError
 
@@ -38,6 +38,7 @@ _LABEL = 12
     is_flag=True,
     help="Exit with 1 where a figure (with --figure: this one) disagrees or a published error was found.",
 )
+@max_bytes_option
 @json_option
 def audit(source, figure, population, year, columns, strict, as_json):
     """Give each published figure a verdict, and tell what it was set against.
