@@ -4,7 +4,7 @@ from functools import partial
 
 import click
 
-from kanon_lab.cli.options import json_option, max_bytes_option
+from kanon_lab.cli.options import Command, json_option, max_bytes_option
 from kanon_lab.cli.output import print_frame, show
 from kanon_lab.errors import OptionError
 
@@ -22,31 +22,41 @@ Examples:
 _LABEL = 12
 
 
-@click.command(name="audit", epilog=_OF_AUDIT, short_help="Every published figure against what is computed for it.")
-@click.option("--source", help="One source: gil-bellosta-2011, aepd, garin-1996 or ine-chile-2023. Default: all.")
+@click.command(
+    cls=Command, name="audit", epilog=_OF_AUDIT, short_help="Compare every published figure with what is computed."
+)
+@click.option(
+    "--source", help="Audit one source: gil-bellosta-2011, aepd, garin-1996 or ine-chile-2023.  [default: all]"
+)
 @click.option(
     "--figure",
     metavar="ID",
-    help="One figure alone: where it is printed, what it is computed from, how, and the result. ID is a figure_id of "
-    "--json, which begins with its source; with --source it must be of that one.",
+    help="Explain one figure: where it is printed, what it is computed from, how, and the result. ID is a figure_id "
+    "from --json.",
 )
-@click.option("--population", metavar="FILE", help="Recompute gil-bellosta-2011 from this file of counts.")
-@click.option("--year", type=int, help="Year of the counts in FILE; the study's is 2010.")
-@click.option("--columns", metavar="NAME=COLUMN,...", help="Which column of FILE is which, as in population.")
+@click.option(
+    "--population",
+    metavar="FILE",
+    help="Recompute gil-bellosta-2011 from this file of counts.  [default: the embedded population]",
+)
+@click.option("--year", type=int, help="Use the counts of this year in FILE; the study used 2010.")
+@click.option(
+    "--columns", metavar="NAME=COLUMN,...", help="Say which column of FILE is which, as in kanon-lab population."
+)
 @click.option(
     "--strict",
     is_flag=True,
-    help="Exit with 1 where a figure (with --figure: this one) disagrees or a published error was found.",
+    help="Exit with 1 if a figure disagrees or contains a published error.",
 )
 @max_bytes_option
 @json_option
 def audit(source, figure, population, year, columns, strict, as_json):
-    """Give each published figure a verdict, and tell what it was set against.
+    """Compare each published figure with what is computed here, and give it a verdict.
 
-    Only figures of the kind "recomputed" are set against something else, and only these confirm a source. To others
-    our input was fitted, or they are copied within the source, or inputs that nothing can be computed for: these are
-    counted apart. Without --population the tables of gil-bellosta-2011 are recomputed from the embedded population,
-    which was fitted to them; the other sources from what they print themselves.
+    Only figures of the kind "recomputed" are compared with something independent, so only these confirm a source. Of
+    the others, some were used to fit our input, some repeat another figure of the source, and for some nothing can be
+    computed: these are counted separately. Without --population, the tables of gil-bellosta-2011 are recomputed from
+    the embedded population, which was fitted to them. The other sources are recomputed from what they print.
     """
     from kanon_book import studies
     from kanon_book.studies.figures import check_source

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from kanon_book.places import ROOT
-from kanon_lab.cli.options import json_option
+from kanon_lab.cli.options import Command, json_option
 from kanon_lab.cli.output import print_lines, show
 from kanon_lab.errors import DataError, MissingPackageError, OptionError
 
@@ -28,16 +28,18 @@ Examples:
 _BUILT = ("_build/html", "book")
 
 
-@click.command(name="lab", epilog=_OF_LAB, short_help="JupyterLab on your own copy of the notebooks and exercises.")
+@click.command(
+    cls=Command, name="lab", epilog=_OF_LAB, short_help="Open JupyterLab on your own copy of notebooks and exercises."
+)
 @click.argument("folder", default="workspace")
 @click.argument("options", nargs=-1, type=click.UNPROCESSED, metavar="[-- OPTIONS OF JUPYTERLAB]")
-@click.option("--no-open", is_flag=True, help="Copy, and do not open JupyterLab.")
+@click.option("--no-open", is_flag=True, help="Only copy: do not open JupyterLab.")
 @json_option
 def lab(folder, options, no_open, as_json):
     """Copy the notebooks and exercises into FOLDER (default: workspace) and open JupyterLab there.
 
-    What you changed there is never written over: it stays, or, where we have changed that notebook too, gets a name
-    with the time. What stands behind -- goes to JupyterLab, and needs a FOLDER before it.
+    A file that you changed there is never overwritten. If its original has changed too, your copy is renamed: its new
+    name holds the time. Options after -- go to JupyterLab; name FOLDER before them.
     """
     from importlib.util import find_spec
 
@@ -69,16 +71,22 @@ def _of_copy(folder, done):
             yield f"  {name}: has changed here too; your copy is now {line}"
 
 
-@click.command(name="book", epilog=_OF_BOOK, short_help="Open the book in the browser.")
+@click.command(cls=Command, name="book", epilog=_OF_BOOK, short_help="Open the book in the browser.")
 @click.argument("folder", required=False)
-@click.option("--language", type=click.Choice(["en", "es"]), default="en", show_default=True, help="Of the pages.")
-@click.option("--no-open", is_flag=True, help="Print where its first page is, and do not open it.")
+@click.option(
+    "--language",
+    type=click.Choice(["en", "es"]),
+    default="en",
+    show_default=True,
+    help="Open the pages in this language.",
+)
+@click.option("--no-open", is_flag=True, help="Only print where the first page is.")
 @json_option
 def book(folder, language, no_open, as_json):
     """Open the book in the browser, and print where it is.
 
-    It is looked for in FOLDER, or else where this package stands and in the working folder: in a copy of the project
-    where "make book" has built it, or in the unpacked bundle. An installed package alone has no book in it.
+    The command looks in FOLDER, or else beside this package and in the working folder, for a copy of the project where
+    "make book" has run, or for the unpacked bundle. A package installed by pip alone holds no book.
     """
     import webbrowser
 
