@@ -52,7 +52,7 @@ def pages(tmp_path, monkeypatch):
     built = tmp_path / "copy" / "_build" / "html"
     (built / "_static").mkdir(parents=True)
     (built / "index.html").write_text("")
-    monkeypatch.setattr(lab, "__file__", str(tmp_path / "copy" / "kanon_lab" / "cli" / "lab.py"))
+    monkeypatch.setattr(lab, "ROOT", tmp_path / "copy")
     return built
 
 
@@ -89,6 +89,6 @@ def test_where_there_is_no_book_one_line_says_what_to_do(pages, capsys, args, li
 
 def test_an_installed_package_has_no_book(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(lab, "__file__", str(tmp_path / "site-packages" / "kanon_lab" / "cli" / "lab.py"))
+    monkeypatch.setattr(lab, "ROOT", tmp_path / "site-packages")
     assert run(["book"]) == 2
     assert "no book where kanon_lab is installed, or in the working folder" in capsys.readouterr().err
