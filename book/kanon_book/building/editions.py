@@ -59,10 +59,22 @@ def translation(name: str, message: str) -> str | None:
 
 def words() -> Words:
     """What recorded results are translated by."""
+    from kanon_lab.measures.registry import measures  # which loads pandas
+
     wordings = []
     for row in [*rows("words.csv"), *rows("words.csv", "kanon_book")]:
         wordings += [(text, row[LANGUAGE]) for text in (row["en"], row["en_page"]) if text and row[LANGUAGE]]
-    return Words(lambda message: translation(RECORDED, message), wordings)
+    for measure in measures():
+        wordings.append((measure.advice(), measure.advice(LANGUAGE)))
+        for title in (measure.called, measure.cost_called):
+            english, spanish = (title(language).replace("#", "{level}") for language in ("en", LANGUAGE))
+            wordings += [(english, spanish), (english[0].upper() + english[1:], spanish[0].upper() + spanish[1:])]
+            wordings += [
+                (f"{english} (%)", f"{spanish} (%)"),
+                (f"{english} (least)", f"{spanish} (mínimo)"),
+                (f"{english} (largest)", f"{spanish} (máximo)"),
+            ]
+    return Words(lambda message: translation(RECORDED, message), [pair for pair in wordings if all(pair)])
 
 
 def prepare(folder: Path) -> Words:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import filecmp
+import logging
 import os
 import posixpath
 import re
@@ -74,6 +75,7 @@ def thin_icons(html: Path) -> None:
     """Keep of the theme's font of icons, and of its rules for them, what pages show: twenty of some two thousand."""
     from fontTools import subset
 
+    logging.getLogger("fontTools").setLevel(logging.WARNING)  # else it writes a line on each table of the font
     asking = [*html.rglob("*.html"), *(html / "_static" / "scripts").glob("*.js")]
     used = {name for path in asking for name in re.findall(r"\bfa-[\w-]+", path.read_text("utf-8"))}
     sheet = html / THEME
