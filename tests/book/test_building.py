@@ -192,8 +192,11 @@ def test_the_spanish_pages_are_put_into_the_english_ones(app, tmp_path, monkeypa
     page.write_text("hola", "utf-8")
     (app.outdir / "es").mkdir(parents=True)
     (app.outdir / "es" / "old.html").touch()
+    ended(0, "", tmp_path / "stopped").end(app, None)  # no page was made: nothing is put together anew
+    assert {path.name for path in app.outdir.rglob("*")} == {"es", "old.html"}
+    (page.parent / "objects.inv").touch()
     ended(0, "", tmp_path / "stopped").end(app, None)
-    assert {path.name for path in app.outdir.rglob("*")} == {"es", "index.html", "lightened"}
+    assert {path.name for path in app.outdir.rglob("*")} == {"es", "index.html", "lightened", "objects.inv"}
     assert not (tmp_path / "stopped").exists()
 
 

@@ -352,8 +352,8 @@ def test_an_identifier_under_another_name_is_refused(capsys, tmp_path, recipe, d
 
 def test_the_written_file_itself_is_proved(capsys, folder, tmp_path, monkeypatch):
     """A writer that lets an identifier through is found out before the file has its name."""
-    write = writing._WRITERS["csv"]
-    monkeypatch.setitem(writing._WRITERS, "csv", lambda frame, *rest: write(frame.assign(name="x"), *rest))
+    content = writing._content
+    monkeypatch.setattr(writing, "_content", lambda frame, *rest: content(frame.assign(name="x"), *rest))
     code, out, err = call(
         capsys, folder / "survey.csv", "--recipe", folder / "recipe.yml", "--out", tmp_path / "out.csv"
     )
