@@ -56,7 +56,7 @@ _WORDS = {
 
 
 def risk_utility(
-    found: RiskUtilityMap | pd.DataFrame,
+    results: RiskUtilityMap | pd.DataFrame,
     *,
     risk: str = USUAL_RISK,
     loss: str = USUAL_LOSS,
@@ -66,7 +66,7 @@ def risk_utility(
 
     Parameters
     ----------
-    found : RiskUtilityMap or DataFrame
+    results : RiskUtilityMap or DataFrame
         The map, or its ``points`` or ``worst``. Of a map whose recipes were tried with several seeds, thin lines show
         one standard deviation to either side of the mean.
     risk, loss : str
@@ -85,22 +85,22 @@ def risk_utility(
     >>> kanon_lab.show.risk_utility(recipes, at_most=0.05).description.split(". ")[-1]
     'With global risk at most 5%, the cheapest is b: information lost (non-uniform entropy) 30%.'
     """
-    state = _State.of(_points_of(found), risk, [loss], at_most)
+    state = _State.of(_points_of(results), risk, [loss], at_most)
     marks = _MARKS if at_most is None else f"{_MARKS}; diamond: the cheapest at or below the rule"
-    spread = _spread(state, found.spread) if isinstance(found, RiskUtilityMap) else []
+    spread = _spread(state, results.spread) if isinstance(results, RiskUtilityMap) else []
     if spread:
         marks += "; thin grey: how far the seeds of a recipe scatter (standard deviation)"
     return style.finish(
         _drawn(state, spread=spread),
         title=_HEADING,
         subtitle=marks,
-        description=f"{state.subject(_KIND)} {state.told()}",
+        description=f"{state.subject(_KIND)} {state.describe()}",
         height=_HEIGHT,
     )
 
 
 def tradeoff_explorer(
-    found: RiskUtilityMap | pd.DataFrame,
+    results: RiskUtilityMap | pd.DataFrame,
     *,
     risk: str = USUAL_RISK,
     losses: Iterable[str] | None = None,
@@ -111,7 +111,7 @@ def tradeoff_explorer(
 
     Parameters
     ----------
-    found, risk
+    results, risk
         As in `risk_utility`.
     losses : iterable of str, optional
         The measures to choose from; by default those in the map that differ between recipes.
@@ -132,7 +132,7 @@ def tradeoff_explorer(
     >>> kanon_lab.show.tradeoff_explorer(recipes, at_most=0.2).description.split(". ")[-1]
     'With global risk at most 10%, the cheapest is a: information lost (non-uniform entropy) 10%.'
     """
-    points = _points_of(found)
+    points = _points_of(results)
     losses = _varied_losses(points, risk) if losses is None else list(dict.fromkeys(losses))
     state = _State.of(points, risk, losses, at_most, loss).on_slider()
     return style.live(
@@ -141,7 +141,7 @@ def tradeoff_explorer(
             alt.ExprRef("cost"), subtitle=[f"{_MARKS};", "diamond: the cheapest at or below the rule"]
         ),
         subject=state.subject(f"{_KIND} with controls"),
-        state=state.told(),
+        state=state.describe(),
         height=_HEIGHT,
     )
 
@@ -183,10 +183,10 @@ def explore_recipes(
     'global_risk'
     """
     ipywidgets()
-    found = frame
-    if not isinstance(found, RiskUtilityMap):
-        found = risk_utility_map(found, recipe or {}, grid, repeats=repeats, workers=workers)
-    points, templates = found.points, {}
+    results = frame
+    if not isinstance(results, RiskUtilityMap):
+        results = risk_utility_map(results, recipe or {}, grid, repeats=repeats, workers=workers)
+    points, templates = results.points, {}
     start = _State.of(points, risk, [loss], at_most).on_slider()
 
     def tell(values: dict[str, Any]) -> Shown:
@@ -197,15 +197,15 @@ def explore_recipes(
             return Shown(escape(str(error)))
         state = _required_at(state, values["limit"])
         if (risk, loss) not in templates:
-            templates[risk, loss] = drawn(risk_utility(found, risk=risk, loss=loss, at_most=state.at_most))
-        drawing = moved(templates[risk, loss], state.values(), f"{state.subject(_KIND)} {state.told()}")
-        front = found.frontier(risk=risk, loss=loss)
+            templates[risk, loss] = drawn(risk_utility(results, risk=risk, loss=loss, at_most=state.at_most))
+        drawing = moved(templates[risk, loss], state.values(), f"{state.subject(_KIND)} {state.describe()}")
+        front = results.frontier(risk=risk, loss=loss)
         try:
-            best = found.cheapest(at_most=state.at_most or 0, risk=risk, loss=loss)
+            best = results.cheapest(at_most=state.at_most or 0, risk=risk, loss=loss)
         except OptionError as error:
             return Shown(escape(str(error)), _table(front, None, risk, loss), drawing)
-        sentence = _sentence(found, best, len(front), {"risk": risk, "loss": loss})
-        return Shown(sentence, _table(front, best, risk, loss), drawing, _recipe(found.recipes[best["label"]]))
+        sentence = _sentence(results, best, len(front), {"risk": risk, "loss": loss})
+        return Shown(sentence, _table(front, best, risk, loss), drawing, _recipe(results.recipes[best["label"]]))
 
     def follow(name: str, values: dict[str, Any]) -> dict[str, dict[str, Any]]:
         if name == "limit":
@@ -240,11 +240,11 @@ class _State:
             check_required(at_most, measure_of(risk, "risk"))
         if not losses or loss not in (None, *losses):
             raise OptionError(f"loss must be one of {', '.join(losses) or 'the losses of the map'}, not {loss!r}")
-        for each in losses:
-            risk_and_loss(points, risk=risk, loss=each)  # refuses what cannot be compared
+        for name in losses:
+            risk_and_loss(points, risk=risk, loss=name)  # refuses what cannot be compared
         points = points[points["error"].isna() & points[risk].notna()].reset_index(drop=True)
-        fronts = {each: frontier(points, risk=risk, loss=each) for each in losses}
-        rows = points.assign(**{each: measure_of(each).cost(points[each]) for each in (risk, *losses)})
+        fronts = {name: frontier(points, risk=risk, loss=name) for name in losses}
+        rows = points.assign(**{name: measure_of(name).cost(points[name]) for name in (risk, *losses)})
         usual = USUAL_LOSS if USUAL_LOSS in losses else losses[0]
         return cls(rows, fronts, risk, usual if loss is None else loss, at_most)
 
@@ -256,7 +256,7 @@ class _State:
 
     @property
     def unit(self) -> float:
-        """What the required risk is told in: per cent of a share, or records."""
+        """What the required risk is shown in: per cent of a share, or records."""
         return 0.01 if measure_of(self.risk).share else 1.0
 
     @property
@@ -294,10 +294,10 @@ class _State:
     def subject(self, kind: str) -> str:
         """What the chart shows in any of its states."""
         recipes = f"{len(self.rows):,} recipe{'s' * (len(self.rows) != 1)}"
-        losses = " or ".join(measure_of(each).label for each in self.fronts)
+        losses = " or ".join(measure_of(name).label for name in self.fronts)
         return f"{kind} of {recipes}: {measure_of(self.risk).label} that is left, against loss: {losses}."
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """What it shows in this state."""
         front = self.fronts[self.loss]
         best = f"{len(front):,} of them {'is' if len(front) == 1 else 'are'} beaten by no other."
@@ -312,8 +312,8 @@ class _State:
         return f"{best} {asked}, the cheapest is {row['label']}: {loss}."
 
 
-def _points_of(found: RiskUtilityMap | pd.DataFrame) -> pd.DataFrame:
-    points = found.points if isinstance(found, RiskUtilityMap) else found
+def _points_of(results: RiskUtilityMap | pd.DataFrame) -> pd.DataFrame:
+    points = results.points if isinstance(results, RiskUtilityMap) else results
     style.check_columns(points, ("label", "repeats", "error"), "risk_utility_map(...).points")
     return points
 
@@ -337,13 +337,13 @@ def _lines(row: Mapping[Any, Any]) -> list[str]:
 def _drawn(state: _State, *, spread: Sequence[pd.DataFrame] = (), controls: bool = False) -> alt.LayerChart:
     # Given, since a diamond that no recipe earns would leave the axis without ends.
     fixed = {**state.values(), "unit": state.unit, "ends": _ends(state, spread)}
-    given = style.params(fixed)
+    parameters = style.params(fixed)
     forms: dict[str, Any] = {"format": state.form(state.loss)}
     if controls:
-        given = [*_controls(state), *style.params({"ends": fixed["ends"]})]
+        parameters = [*_controls(state), *style.params({"ends": fixed["ends"]})]
         forms = {"labelExpr": "format(datum.value, forms[loss])"}
     else:
-        given += style.params({"loss": list(state.fronts).index(state.loss)})
+        parameters += style.params({"loss": list(state.fronts).index(state.loss)})
     between = [alt.ExprRef(f"ends[loss][{end}]") for end in (0, 1)]
     x = alt.X(
         "x:Q",
@@ -376,7 +376,7 @@ def _drawn(state: _State, *, spread: Sequence[pd.DataFrame] = (), controls: bool
         middle = alt.ExprRef("width / 2")
         layers.append(style.words_at("names[loss]", middle, _HEIGHT + _NAME, line=_LINE, align="center"))
         layers.append(style.words_at("lines", 0, _HEIGHT + _BELOW, line=_LINE))
-    return style.layered(layers, "recipes", _compact(state), given)
+    return style.layered(layers, "recipes", _compact(state), parameters)
 
 
 def _controls(state: _State) -> list[alt.Parameter]:
@@ -404,7 +404,7 @@ def _controls(state: _State) -> list[alt.Parameter]:
 def _required_slider(state: _State) -> alt.BindRange:
     """The slider of the required risk."""
     words = f"{measure_of(state.risk).label}, at most{' (%)' if state.unit < 1 else ''}: "
-    largest, step = (round(state.steps[each] / state.unit, 10) for each in (-1, 1))
+    largest, step = (round(state.steps[end] / state.unit, 10) for end in (-1, 1))
     return alt.binding_range(min=0, max=largest, step=step, name=words)
 
 
@@ -412,7 +412,7 @@ def _ends(state: _State, spread: Sequence[pd.DataFrame]) -> list[list[float]]:
     """For each loss the least and the most that is drawn of it."""
     whiskers = [ends[[end]].set_axis([state.loss], axis=1) for ends in spread for end in ("x", "x2") if end in ends]
     shown = pd.concat([state.rows[list(state.fronts)], *whiskers])
-    return [[float(each.min()), float(each.max())] for _, each in shown.items()]
+    return [[float(values.min()), float(values.max())] for _, values in shown.items()]
 
 
 def _compact(state: _State) -> list[dict]:
@@ -487,12 +487,12 @@ def _required_at(state: _State, limit: float) -> _State:
     return replace(state, at_most=state.steps[min(step, len(state.steps) - 1)])
 
 
-def _sentence(found: RiskUtilityMap, best: pd.Series, of_front: int, axes: dict[str, str]) -> str:
+def _sentence(results: RiskUtilityMap, best: pd.Series, of_front: int, axes: dict[str, str]) -> str:
     risk, loss = (f"{escape(measure_of(name).label)} <b>{_worded(name, best[kind])}</b>" for kind, name in axes.items())
     return (
-        f"<b>{escape(best['label'])}</b> costs least: {loss}, at {risk}. Of {len(found.points):,} recipes "
+        f"<b>{escape(best['label'])}</b> costs least: {loss}, at {risk}. Of {len(results.points):,} recipes "
         f"{of_front:,} {'is' if of_front == 1 else 'are'} beaten by no other."
-        f"{''.join(f' <i>Note: {escape(note)}.</i>' for note in found.notes(axes['risk']))}"
+        f"{''.join(f' <i>Note: {escape(note)}.</i>' for note in results.notes(axes['risk']))}"
     )
 
 

@@ -47,7 +47,7 @@ def read(path: Path) -> BeautifulSoup:
     return BeautifulSoup(path.read_text("utf-8"), "html.parser")
 
 
-def found(page: BeautifulSoup, language: str) -> dict[str, Counter[str]]:
+def count_kinds(page: BeautifulSoup, language: str) -> dict[str, Counter[str]]:
     """What a page carries that is the same in every language, by kind, each with how often it does; it is emptied."""
     article = page.select_one("article") or BeautifulSoup("", "html.parser")
     counts = {kind: Counter() for kind in KINDS}
@@ -107,7 +107,7 @@ def numbers_of(value: Any, key: str = "") -> Iterator[str]:
 
 def compared(english: BeautifulSoup, spanish: BeautifulSoup) -> tuple[Counter[str], list[str]]:
     """How many of each kind two pages have, and what they do not share; both are emptied."""
-    first, second = found(english, "en"), found(spanish, "es")
+    first, second = count_kinds(english, "en"), count_kinds(spanish, "es")
     counts, faults = Counter(), []
     for kind in KINDS:
         counts[kind] = first[kind].total()

@@ -119,7 +119,7 @@ class Tasks(SphinxDirective):
         legend = element("legend", {}, number, " ", self.inline(solved.title), " ", depth)
         asked = self.choices(solved) if solved.options else [self.field(solved, "answer_field")]
         check = element("button", {"type": "submit"}, self.words["check"])
-        parts = [legend, self.statement(solved), *asked, element("p", {"class": "kanon-actions"}, check), self.said()]
+        parts = [legend, self.statement(solved), *asked, element("p", {"class": "kanon-actions"}, check), self.reply()]
         for place, text in enumerate(solved.hints, start=1):
             label = self.words["hint"].format(place=place, count=len(solved.hints))
             summary = element("summary", {}, label)
@@ -132,7 +132,7 @@ class Tasks(SphinxDirective):
     def statement(self, solved: Solved) -> html:
         return element("div", {"class": "kanon-statement"}, *self.parse_text_to_nodes(solved.statement))
 
-    def said(self) -> html:
+    def reply(self) -> html:
         """The place where a screen reader hears what is said of an answer."""
         return element("div", {"class": "kanon-said", "role": "status"})
 
@@ -243,7 +243,7 @@ class Predict(Tasks):
             element("button", {"type": "button", "class": "kanon-reveal"}, self.words["skip"]),
         )
         field = self.field(solved, "guess_field")
-        parts = [legend, self.statement(solved), field, buttons, self.said(), self.solution(solved, "guess_answer")]
+        parts = [legend, self.statement(solved), field, buttons, self.reply(), self.solution(solved, "guess_answer")]
         name = f"guess-{key.replace('.', '-')}"
         attributes = {"class": "kanon-exercise kanon-guess", "id": name, "data-exercise": _task(key, solved)}
         shown = element("div", {"class": "kanon-guessed", "data-guess": name}, *inside)
