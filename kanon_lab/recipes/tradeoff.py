@@ -37,15 +37,16 @@ def measure_of(name: str, kind: str | None = None) -> Measure:
     >>> kanon_lab.recipes.measure_of("violations_3_wildcard").label
     'records below k = 3 (missing: any value)'
     """
-    measure = _axis(name)
+    measure = find_measure(name)
     names = [row.name for row in MEASURES.values() if kind in (None, row.kind)]
     if measure is None:
         remedy = meant(
             name, [n for n in names if "#" not in n], f"there are {', '.join(names)} (# stands for a number)"
         )
         raise OptionError(f"there is no measure {shortened(repr(name))}; {remedy}")
-    if kind is not None and measure.kind != kind:
-        raise OptionError(f"{name} is no {_KINDS[kind]}; choose out of {', '.join(names)}")
+    if _axis(name) is None or kind not in (None, measure.kind):
+        wanted = "axis of the map" if kind is None else _KINDS[kind] + (" on the map" if measure.kind == kind else "")
+        raise OptionError(f"{name} is no {wanted}; choose out of {', '.join(names)}")
     return measure
 
 

@@ -170,7 +170,10 @@ def _renamed(settings: Any, rename: Callable[[str], str]) -> Any:
 # A name whose colon has no space after it, at the beginning of a line or of an entry; no address and no path.
 _CLOSE_COLON = re.compile(r"\s*(?:-\s+)*([^\s:'\"#\[\]{},&*!|>%@`]+):(?=[^\s:/\\])")
 _REFERENCE = "a * or & that means a reference here; put it in quotes"
-_OPEN = "a [ or { is never closed, or lacks a comma; close it, or put commas between its parts"
+_OPEN = (
+    "a [ or { is never closed, or lacks a comma, or holds a text with ? or #; close it, put commas between its parts, "
+    "and such a text in quotes"
+)
 _INDENT = "is not indented as the lines that it goes with; indent them alike"
 _COLON, _NO_COLON = "mapping values", "could not find expected ':'"
 # By how the parser's words on the context or on the problem begin: where the fault is by its marks, and our words.

@@ -24,6 +24,8 @@ def test_every_row_is_worded_in_both_languages_with_the_same_parts(row):
         assert holes(row.advice("en")) == holes(row.advice("es"))
         assert {"value", "limit"} <= {*holes(row.advice("en"))} or row.name == "k_achieved"
         assert row.limit_called("es", variable="illness", level="5%")
+        axis = row.kind in ("risk", "loss") and row.is_shown("state")
+        assert not axis or row.limit.bound == "at most" or row.kept, "on the map less is better: give `kept`"
 
 
 def test_limits_go_by_their_own_names():

@@ -78,7 +78,9 @@ def test_the_cost_of_what_is_kept_is_the_rest():
     ("options", "words"),
     [
         ({"risk": "globl_risk"}, "did you mean global_risk"),
-        ({"risk": "equal_cells"}, "equal_cells is no risk; choose out of global_risk"),
+        ({"risk": "equal_cells"}, "equal_cells is no risk; choose out of "),
+        ({"risk": "k_achieved"}, "k_achieved is no risk; choose out of "),
+        ({"risk": "household_uniques"}, "household_uniques is no risk on the map; choose out of "),
         ({"loss": "global_risk"}, "global_risk is no loss of utility"),
         ({"loss": "granularity"}, "the map has no granularity; there are equal_cells"),
         ({"risk": "key_linkage"}, "the map has no key_linkage; there are global_risk"),

@@ -110,6 +110,7 @@ def test_any_slip_is_one_line_that_names_a_line(written, at, gone, put):
         ("key_variables: [age]\n\tweight: w\n", r"line 2, column \d+: a tab"),
         ("key_variables: [age\nweight: w\n", r"line 1, column 16: a \[ or { is never closed, or lacks"),
         ("a: 1\nb: {c: [0, 15, null}\n", r"line 2, column 8: a \[ or { is never closed, or lacks"),
+        ("a: [Who is it?]\n", r"line 1, column 4: .* holds a text with \? or #; .* such a text in quotes"),
         ("a: 1\nb: [0, 15\n", r"line 2, column 4: a \[ or { is never closed"),
         ("a: [x]]\n", r"line 1, column \d+: ] closes what was never opened"),
         ("key_variables: [age]\nweight: 'w\n", r"line 2, column \d+: a quotation mark is never closed"),
