@@ -29,7 +29,8 @@ def test_every_room_that_exports_has_a_page():
 
 def test_what_the_package_itself_exports_stands_on_a_page():
     shown = {name for room in rooms() for name in public_names(room)}
-    assert {*kanon_lab.__all__} - {"__version__"} <= shown
+    own = {name for name in kanon_lab.__all__ if not inspect.ismodule(getattr(kanon_lab, name))}
+    assert own - {"__version__"} <= shown
 
 
 @pytest.mark.parametrize("room", rooms())

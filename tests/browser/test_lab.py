@@ -151,7 +151,7 @@ def test_the_explorer_of_detail_follows_its_controls(cell):
             detail.page.wait_for_timeout(100)
         assert shown(detail) != before
         assert sentences(detail) != said
-    detail.get_by_text("with true shares it is").wait_for(timeout=10_000)
+    detail.get_by_text(", with true shares ").wait_for(timeout=10_000)
 
 
 def test_what_is_said_of_an_answer_is_shown(cell, desk):

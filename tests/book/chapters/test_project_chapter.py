@@ -79,7 +79,7 @@ def test_the_marker_takes_the_raw_file_by_a_single_key(school, capsys):
 
 
 @pytest.mark.parametrize(
-    ("kept", "limit"), [("weight", "by columns that are no keys"), ("family", "composition of their household")]
+    ("kept", "limit"), [("weight", "that other columns bring below k"), ("family", "composition of their household")]
 )
 def test_the_marker_stops_who_forgets_a_column(school, capsys, kept, limit):
     school["steps"][0]["remove_variables"]["variables"].remove(kept)
