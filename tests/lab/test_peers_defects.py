@@ -1,6 +1,6 @@
 """What other tools get wrong: each defect once, coming out right here.
 
-The tools are pycanon 1.3, sdcMicro 5.8 and anjana; the defects of anjana's lattice search are cases in tests/methods.
+The tools are pycanon 1.3, sdcMicro 5.8 and anjana, whose defects in the lattice search are cases in tests/lab/methods.
 sdcMicro's weightedLLM has no counterpart here.
 """
 

@@ -25,6 +25,7 @@ from kanon_book.places import EXECUTED, ROOT, TOC
 from kanon_book.words import texts
 from kanon_lab.errors import KanonLabError
 from kanon_lab.terms import rows
+from kanon_lab.terms import wordings as wordings_of
 
 LANGUAGE = "es"
 LOCALE = ROOT / "book" / "locale"
@@ -61,7 +62,7 @@ def words() -> Words:
     """What recorded results are translated by."""
     from kanon_lab.measures.registry import measures  # which loads pandas
 
-    wordings = []
+    wordings, worst = [], [wordings_of("report")[f"worst_{which}"] for which in ("least", "most")]
     for row in [*rows("words.csv"), *rows("words.csv", "kanon_book")]:
         wordings += [(text, row[LANGUAGE]) for text in (row["en"], row["en_page"]) if text and row[LANGUAGE]]
     for measure in measures():
@@ -69,11 +70,9 @@ def words() -> Words:
         for title in (measure.called, measure.cost_called):
             english, spanish = (title(language).replace("#", "{level}") for language in ("en", LANGUAGE))
             wordings += [(english, spanish), (english[0].upper() + english[1:], spanish[0].upper() + spanish[1:])]
-            wordings += [
-                (f"{english} (%)", f"{spanish} (%)"),
-                (f"{english} (least)", f"{spanish} (mínimo)"),
-                (f"{english} (largest)", f"{spanish} (máximo)"),
-            ]
+            wordings.append((f"{english} (%)", f"{spanish} (%)"))
+            # As forms these rows would be found in every text: little stands in them but the title.
+            wordings += [(row["en"].format(title=english), row[LANGUAGE].format(title=spanish)) for row in worst]
     return Words(lambda message: translation(RECORDED, message), [pair for pair in wordings if all(pair)])
 
 

@@ -7,6 +7,7 @@ import json
 import time
 from pathlib import Path
 
+import kanon_book
 import kanon_lab
 from kanon_book import places
 from kanon_book.course.files import GUESS, LETTERS, find_exercises, numbers
@@ -120,11 +121,13 @@ def working_copy(folder: str | Path) -> dict[str, str]:
 
 
 def _digest() -> bytes:
-    """One hash of all that the notebooks for learners are made of: the package, what is in it, and recorded results."""
+    """One hash of all that the notebooks for learners are made of: both packages, chapters, and recorded results."""
     total = hashlib.sha256()
-    for folder in (Path(kanon_lab.__file__).parent, places.EXERCISES, places.CHAPTERS, places.EXECUTED):
-        for path in sorted(file for file in folder.rglob("*") if file.is_file() and file.suffix != ".pyc"):
-            total.update(f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    # In a checkout the chapters hold the book's package, in a wheel it holds them: no file counts twice.
+    folders = (Path(kanon_lab.__file__).parent, Path(kanon_book.__file__).parent, places.CHAPTERS, places.EXECUTED)
+    paths = {path for folder in folders for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc"}
+    for path in sorted(paths | {*places.EXERCISES.glob("*.yml")}):
+        total.update(f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
     return total.hexdigest().encode()
 
 

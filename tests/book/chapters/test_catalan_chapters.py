@@ -199,7 +199,7 @@ def test_the_pieces_of_python_of_the_catalan_chapters_run_as_printed(tmp_path, m
     for name in ("conditions", "detail"):
         page = (ROOT / "book" / f"{name}.md").read_text()
         for code in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
-            if "widgets" not in code:  # tests/show has the explorer
+            if "widgets" not in code:  # tests/lab/show has the explorer
                 exec(code, {})
     load_microdata("health-survey").assign(region="N", occupation="x").to_csv("survey.csv", index=False)
     page = (ROOT / "book" / "conditions.md").read_text()

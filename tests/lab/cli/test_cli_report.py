@@ -1,4 +1,4 @@
-"""``kanon-lab report``: where pages go, what is printed, exit codes. The pages are tested in tests/report."""
+"""``kanon-lab report``: where pages go, what is printed, exit codes. The pages are tested in tests/lab/report."""
 
 import json
 
