@@ -13,8 +13,8 @@ USUAL = 3
 #: Nobody reads more zeros than those of this share.
 LEAST_SHARE = 1e-9
 _LEAST = Decimal("1e-7")
-#: A number as it is written for a reader; digits in a name, a date or a version are none.
-WRITTEN = re.compile(r"(?<![\w.,#&])\d+(?:,\d{3})*(?:\.\d+)?(?![\w#]|[.,]\d)")
+#: A number as it is written for a reader; digits in a name, a date, a version or an interval (65,100] are none.
+WRITTEN = re.compile(r"(?<![\w.,#&])(?!(?<=\()\d+,\d+\])\d+(?:,\d{3})*(?:\.\d+)?(?![\w#]|[.,]\d)")
 _PER_CENT = re.compile(r"(?<=\d)%")
 _SWAPPED = str.maketrans(",.", ".,")
 

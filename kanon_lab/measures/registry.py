@@ -271,7 +271,7 @@ _ROWS = [
     Measure("key_linkage", "risk", ("records linked by their keys", "registros vinculados por sus claves"),
         attrgetter("key_linkage"), **_STATE, unit="share", rounding="whole",
         limit=Limit(
-            "at most", "is met when an outsider who links records by true keys finds at most this share of them", "0.1",
+            "at most", "is met when an intruder who links records by true keys finds at most this share of them", "0.1",
             ("Somebody who knows the true keys of all finds {value} of the records, and {limit} was wanted. Recode "
              "{key} more broadly, or perturb more.",
              "Quien conozca las claves verdaderas de todos encuentra el {value} de los registros y se exigía {limit}. "
@@ -315,7 +315,7 @@ _ROWS = [
              "En alguna clase la distribución de {variable} dista {value} de la del archivo y se exigía {limit}. "
              + _GROW[1]),
             by="variable", title=("t-closeness of {variable}", "t-proximidad de {variable}"))),
-    Measure("delta_disclosure", "diversity", ("delta-disclosure", "delta-revelación"),
+    Measure("delta_disclosure", "diversity", ("delta-disclosure", "delta-divulgación"),
         lambda values: delta_disclosure(values.counts), "values", shown="file"),
     Measure("beta_likeness", "diversity", ("beta-likeness", "beta-semejanza"),
         lambda values: beta_likeness(values.counts), "values", shown="file"),
@@ -351,7 +351,7 @@ _ROWS = [
         "equal_cells", "loss", ("key cells as they came", "celdas clave como llegaron"), attrgetter("equal_cells"),
         **_STATE, unit="share", rounding="whole",
         kept=("key cells changed or missing", "celdas clave cambiadas o faltantes")),
-    Measure("known_cells", "loss", ("key cells not missing", "celdas clave no ausentes"), attrgetter("known_cells"),
+    Measure("known_cells", "loss", ("key cells not missing", "celdas clave no faltantes"), attrgetter("known_cells"),
         "states", unit="share", shown="state summary steps", rounding="whole",
         kept=("key cells without a value", "celdas clave sin valor")),
     Measure("distinct_#", "size", ("different values of #", "valores distintos de #"),

@@ -162,11 +162,11 @@ class HouseholdLevel(Settings):
 
     such_as = "a mapping of settings, such as key_variables: [region, sex, age]"
 
-    key_variables: _SEVERAL = setting(..., "names of columns that an outsider may know", "[postcode, age]")
+    key_variables: _SEVERAL = setting(..., "names of columns that an intruder may know", "[postcode, age]")
     weight: _NAME | None = setting(
         None, "the column of sampling weights; without one every record counts as one person", "weight"
     )
-    sensitive_variables: _SEVERAL = setting([], "columns that an outsider wants to learn", "[diagnosis]")
+    sensitive_variables: _SEVERAL = setting([], "columns that an intruder wants to learn", "[diagnosis]")
     numeric_variables: _SEVERAL = setting(
         [], "columns that are quantities: what they have lost is measured, and who is linked by them", "[income]"
     )

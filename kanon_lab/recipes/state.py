@@ -33,7 +33,7 @@ class State:
     removed : tuple of str
         Those columns: they are not released.
     truth : Truth
-        What an outsider may know of the key and sensitive variables.
+        What an intruder may know of the key and sensitive variables.
     measured : Measured
     counts : Counts or None
         How many records each row is; None where it is one.

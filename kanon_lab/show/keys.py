@@ -1,4 +1,4 @@
-"""The explorer of what an outsider knows: which key variables, and how many records are then in small classes."""
+"""The explorer of what an intruder knows: which key variables, and how many records are then in small classes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from kanon_lab.roles import KeySpec
 
-_CLASS = "Class: records alike in all that the outsider knows"
+_CLASS = "Class: records alike in all that the intruder knows"
 _CURVES = ("what is known", "all key variables")
 _K_MAX = 20
 
@@ -42,7 +42,7 @@ _WORDS = {
 
 
 def key_explorer(grid: pd.DataFrame, *, k: int = 1, known: Iterable[str] | None = None) -> alt.LayerChart:
-    """Share of records in classes of k or fewer, with a box to tick for each key variable the outsider knows.
+    """Share of records in classes of k or fewer, with a box to tick for each key variable the intruder knows.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def key_explorer(grid: pd.DataFrame, *, k: int = 1, known: Iterable[str] | None 
         title=alt.TitleParams(alt.ExprRef("words"), subtitle=_CLASS),
         subject=(
             "Line chart of the share of records in a class of k records or fewer, by k from 1 to "
-            f"{k_max}, for an outsider who knows some key variables, and for one who knows all."
+            f"{k_max}, for an intruder who knows some key variables, and for one who knows all."
         ),
         state=_describe(grid, k, tuple(name for name in keys if name in known)),
         height=340,
@@ -93,7 +93,7 @@ def key_explorer(grid: pd.DataFrame, *, k: int = 1, known: Iterable[str] | None 
 def explore_keys(
     frame: pd.DataFrame, spec: KeySpec | Iterable[str] | str, *, k: int = 1, known: Iterable[str] | None = None
 ) -> Explorer:
-    """An explorer of what an outsider knows and of k, for JupyterLab.
+    """An explorer of what an intruder knows and of k, for JupyterLab.
 
     Parameters
     ----------

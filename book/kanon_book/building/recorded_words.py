@@ -87,9 +87,12 @@ class Words:
             return translation
         for form, translation in self._forms:
             if match := form.fullmatch(text):
-                parts = {name: self.known(part) or local(part) for name, part in match.groupdict().items()}
-                return translation.format(**parts)
+                return translation.format(**{name: self._part(part) for name, part in match.groupdict().items()})
         return None
+
+    def _part(self, text: str) -> str:
+        """What is put into a wording: often a list of others, each with something in parentheses at its end."""
+        return ", ".join(self.known(item) or local(item) for item in re.split(r"(?<=\)), ", text))
 
     def say(self, text: str) -> str:
         """A text; white space around it stays, a text without words only has its numbers written anew."""

@@ -23,7 +23,7 @@ def attack(frame: pd.DataFrame) -> alt.LayerChart:
     """What a linkage attack finds out about the persons it looks for, in several versions of a release.
 
     One bar a version, cut into the outcomes, and under it a line for each of them. `frame`: ``version`` (of the
-    release, drawn in the order given), ``outcome`` (what the outsider learns about a person), ``persons`` (how many)
+    release, drawn in the order given), ``outcome`` (what the intruder learns about a person), ``persons`` (how many)
     and ``order`` (of the outcomes, the worst first); at most four outcomes.
     """
     style.check_columns(frame, (*_OUTCOMES, "order"), "the outcomes of linkage_attack(...)")
@@ -72,10 +72,10 @@ def attack(frame: pd.DataFrame) -> alt.LayerChart:
             ),
             labels.mark_text(align="left").encode(x=alt.value(17), text="words:N"),
         ),
-        title="What the outsider finds out",
+        title="What the intruder finds out",
         subtitle="Each bar: the persons looked for, by what was learned about them",
         description=(
-            "Stacked bars of the persons looked for in a linkage attack by what the outsider learns. "
+            "Stacked bars of the persons looked for in a linkage attack by what the intruder learns. "
             + " ".join(f"{name}: {'; '.join(part['words'])}." for name, part in rows.groupby("version", sort=False))
         ),
         height=19 * len(blocks),

@@ -87,6 +87,6 @@ class Listing:
         return (
             '<div class="kanon-list">\n'
             f'<script type="application/json" class="kanon-rows">{embedded_json(data)}</script>\n'
-            f"<noscript><p>{texts('list', 'en')['list_script'].format(rows=escape(self.rows))}</p>\n"
+            f"<noscript><p>{texts('list', 'en')['list_script']}</p>\n"
             f"{fallback}</noscript>\n</div>"
         )

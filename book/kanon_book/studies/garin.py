@@ -62,7 +62,7 @@ def scenarios(fraction: float | None = None) -> pd.DataFrame:
     The fraction is by default that of section 4.5.1. Columns: ``geography``, ``age``, ``u1``, ``u2``, ``u``;
     ``unique_share`` (u1 / n1), ``p_b``, ``p_c``, ``p_d`` and ``p_identification``, 0-1; ``printed`` (text, per cent);
     ``relative_error`` of p, the standard deviation over subsamples divided by p; ``uniques``, records of the sample
-    that are population uniques by the study's estimate; and ``identifications``, the N p persons that an outsider would
+    that are population uniques by the study's estimate; and ``identifications``, the N p persons that an intruder would
     identify who sought everybody in Catalonia.
     """
     f = _fraction(fraction)

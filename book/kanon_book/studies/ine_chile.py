@@ -20,7 +20,7 @@ from kanon_lab.roles import KeySpec
 SOURCE = "ine-chile-2023"
 #: Spanish words for small numbers, as the guide has them.
 WORDS = {1: "uno", 2: "dos", 3: "tres", 4: "cuatro", 5: "cinco", 6: "seis", 7: "siete"}
-#: What an outsider knows in each of the guide's small files.
+#: What an intruder knows in each of the guide's small files.
 SPECS = {
     "Tabla 7.1": KeySpec(["area", "gender", "education", "employment"], weight="weight"),
     "Tabla 7.2": KeySpec(["gender", "education", "employment"]),

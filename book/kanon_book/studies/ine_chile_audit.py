@@ -271,7 +271,7 @@ def _missing_claims() -> dict[str, object]:
 
 
 def _finds_k() -> Answer:
-    """What an outsider finds in files that are k-anonymous: without missing values, and only because of them."""
+    """What an intruder finds in files that are k-anonymous: without missing values, and only because of them."""
     whole, spec = guide.recoded_regions(), SPECS["Tabla 8.2"]
     met = linkage_attack(whole, whole, spec.key_variables).persons["records"].min()
     released, gapped = guide.suppressed().frame, SPECS["Tabla 8.4"]

@@ -51,7 +51,7 @@ def test_recorded_uniques(book):
     assert (bounds["truth"] < bounds["tangent"]).all() and (bounds["tangent"] < bounds["ruler"]).all()
     assert (bounds["ruler"] < bounds["most"]).all()
     assert results["bounds-shown-most"] / results["shown-ruler"] == pytest.approx(2, abs=0.1)
-    # Between the product with true shares and what an outsider reaches who does not wait to be sure.
+    # Between the product with true shares and what an intruder reaches who does not wait to be sure.
     assert results["shown-true-p"] < results["shown-p"] < results["shown-daring"]
     assert results["shown-true-p-d"] > 0.01 and results["shown-p-d"] < 2 * results["shown-true-p-d"]
     town = results["town"].set_index("method")

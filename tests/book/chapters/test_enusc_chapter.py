@@ -58,7 +58,7 @@ def test_recorded_risks_of_the_case(book):
 def test_recorded_design_of_the_case(book):
     """Strata tell as much as the commune, sampling units more; the weight, rounded, tells less."""
     results = book["enusc"]
-    alone = results["given-away"].set_index("the outsider knows")["records alone"]
+    alone = results["given-away"].set_index("the intruder knows")["records alone"]
     assert alone["and VarStrat"] > 0.8 * alone["and comuna"] > 3 * alone["the keys of the release"]
     assert alone["and Conglomerado"] > 2 * alone["and comuna"]
     assert results["told-by-unit"] == 1 > results["told-by-stratum"] > 0.6
@@ -136,8 +136,8 @@ def test_the_notebook_on_a_users_file(run, shops):
     results = run("enusc", file=str(shops), configuration=configuration, **own)
     frame = read_microdata(shops)
     assert (results["persons"], results["absent"], results["households"]) == (300, "absent", None)
-    assert results["scenarios"]["outsider"].tolist() == ["a guest"]
-    alone = results["given-away"].set_index("the outsider knows")["records alone"]
+    assert results["scenarios"]["intruder"].tolist() == ["a guest"]
+    alone = results["given-away"].set_index("the intruder knows")["records alone"]
     assert alone["and size"] == (~frame.duplicated(["area", "owner", "size"], keep=False)).sum()
     assert results["steps"]["after"].tolist() == ["as it came", "recode area", "pram owner", "suppress"]
     assert results["verdict"]["measure"].tolist() == ["k", "exposed by columns"]

@@ -41,7 +41,7 @@ def test_recorded_generalisation(book):
 
 
 def test_recorded_attack(book):
-    """The outsider who found single records in the file as collected finds none in the generalised one."""
+    """The intruder who found single records in the file as collected finds none in the generalised one."""
     results = book["diversity"]
     assert results["matched-before"] > results["right-before"] > 0
     assert results["matched-after"] == 0

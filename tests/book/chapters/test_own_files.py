@@ -112,7 +112,7 @@ def test_a_default_that_is_about_the_books_file_is_empty_for_another_one(tmp_pat
     assert filled(path, {"seed": 3}) == {"seed": 3}
     asked = {"file": "own.csv", "key_variables": ["a"], "population": "theirs.csv"}
     assert filled(path, asked)["population"] == "theirs.csv"
-    with pytest.raises(OptionError, match=r"^risk\.ipynb: with another file give key_variables \(what an outsider may"):
+    with pytest.raises(OptionError, match=r"^risk\.ipynb: with another file give key_variables \(what an intruder may"):
         filled(path, {"file": "own.csv"})
     with pytest.raises(OptionError, match=r"^place\.ipynb: with another population give place"):
         filled(NOTEBOOKS["place"], {"population": "own.csv"})

@@ -149,7 +149,7 @@ def test_the_note_on_order_stands_where_order_tells_something():
     (note,) = told(frame, spec)
     assert "home (" not in note
     (note,) = told(frame, spec, gone)
-    assert "home (66.7%; at random 0.2%)" in note
+    assert "home (66.7%; by chance alone 0.2%)" in note
     for roles in (sole, spec):
         assert told(frame, roles, ("shuffle_records",)) == []
     assert told(frame, spec, ("shuffle_records", {"by": "household"})) == []

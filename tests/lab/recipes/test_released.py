@@ -57,7 +57,7 @@ def test_claims_of_the_whole_file_are_counted_over_records(frame, missing, k):
 @settings(max_examples=25)
 @given(frame=frames(), missing=st.sampled_from(["wildcard", "category"]), size=st.integers(1, 3))
 def test_claims_of_a_later_suppression_are_about_the_keys_before_the_first(frame, missing, size):
-    """Also where a recoding stands between: an outsider knows the recoded value."""
+    """Also where a recoding stands between: an intruder knows the recoded value."""
     chain = protect(frame, KeySpec(KEYS, missing=missing)).apply("suppress", {"k_required": min(2, len(frame))})
     recoded = frame.assign(sex=[sex if pd.isna(sex) else "any" for sex in frame["sex"]])
     chain = chain.apply("recode", {"variable": "sex", "groups": {"any": ["m", "w"]}})

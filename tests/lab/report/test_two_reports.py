@@ -161,7 +161,7 @@ def test_notes_have_their_counts_in_steps(found):
     (order,) = public(
         dataclasses.replace(found, notes=(Note("order_not_random", columns=(alike,), level=0.001),))
     ).notes
-    assert "level 0.001) in c (9%; at random 5%); apply" in order and "(9.1%; at random 5.0%)" in alike
+    assert "level 0.001) in c (9%; by chance alone 5%); apply" in order and "(9.1%; by chance alone 5.0%)" in alike
     assert "nivel 0,001) en c (9%; al azar 5%)" in Words("es").note(order)
     assert "(9,1%; al azar 5,0%)" in Words("es").note(alike)
 

@@ -1,4 +1,4 @@
-"""The JupyterLab explorer of what an outsider knows without a browser: move the controls, read what it shows."""
+"""The JupyterLab explorer of what an intruder knows without a browser: move the controls, read what it shows."""
 
 import json
 import re

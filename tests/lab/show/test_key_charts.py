@@ -1,4 +1,4 @@
-"""The explorer of what an outsider knows: its words are evaluated by Vega and compared with loops over the records."""
+"""The explorer of what an intruder knows: its words are evaluated by Vega and compared with loops over the records."""
 
 import html
 import json
