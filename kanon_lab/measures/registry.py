@@ -1,7 +1,7 @@
 """The table of measures: a row has a measure's title, function and limit, and where and how it is shown.
 
-The command, verdicts and their limits, the map of recipes, reports and the tables of the book read it. A new measure
-is a function and a row; with a `Limit` in the row, an office can require it of its releases.
+The command, verdicts and their limits, the map of recipes, reports, and tables and glossary of the book read it. A new
+measure is a function and a row; with a `Limit` in the row, an office can require it of its releases.
 """
 
 from __future__ import annotations
@@ -292,7 +292,7 @@ _ROWS = [
              "encuentre la clase conoce el valor. " + _GROW[1]),
             by="variable",
             title=("different values of {variable} in each class", "valores distintos de {variable} en cada clase"))),
-    Measure("entropy", "diversity", ("entropy l", "l de entropía"), lambda values: entropy_l(values.counts),
+    Measure("entropy", "diversity", None, lambda values: entropy_l(values.counts),
         **_DIVERSITY, rounding="tenth", least=True,
         limit=Limit("at least", "is the same with the entropy's *l* ({doc}`not-enough`)", "{diagnosis: 1.5}",
             ("In some class the values of {variable} are as even as {value} equal ones, and {limit} was wanted. "
@@ -306,7 +306,7 @@ _ROWS = [
     Measure("alpha", "diversity", ("share of one value", "proporción de un valor"),
         lambda values: largest_share(values.counts), **_DIVERSITY, rounding="tenth"),
     Measure(
-        "t_closeness", "diversity", ("t-closeness", "t-proximidad"), lambda values: values.distance(values.counts),
+        "t_closeness", "diversity", None, lambda values: values.distance(values.counts),
         **_DIVERSITY, rounding="tenth",
         limit=Limit(
             "at most", "is met when no class is further from the file than this, in each sensitive variable", "0.4",
@@ -317,7 +317,7 @@ _ROWS = [
             by="variable", title=("t-closeness of {variable}", "t-proximidad de {variable}"))),
     Measure("delta_disclosure", "diversity", ("delta-disclosure", "delta-divulgación"),
         lambda values: delta_disclosure(values.counts), "values", shown="file"),
-    Measure("beta_likeness", "diversity", ("beta-likeness", "beta-semejanza"),
+    Measure("beta_likeness", "diversity", None,
         lambda values: beta_likeness(values.counts), "values", shown="file"),
     Measure("enhanced_beta_likeness", "diversity", ("enhanced beta-likeness", "beta-semejanza reforzada"),
         lambda values: enhanced_beta_likeness(values.counts), "values", shown="file"),
@@ -363,7 +363,7 @@ _ROWS = [
         attrgetter("non_uniform_entropy"), "states",
         unit="share", counted=False, shown="state steps utility", rounding="whole"),
     Measure("discernibility", "loss", None, lambda file: discernibility(file.table), unit="values", shown="state"),
-    Measure("average_class_size", "loss", ("average class size", "tamaño medio de clase"),
+    Measure("average_class_size", "loss", None,
         lambda file: average_class_size(file.table), digits=2, shown="state utility", rounding="risk"),
     Measure("table_distance", "loss", ("distance of tables (Hellinger)", "distancia de las tablas (Hellinger)"),
         attrgetter("table_distance"), "states",

@@ -1,4 +1,4 @@
-"""The glossary of the book from ``terms.csv``, and links to it where a chapter first uses a term."""
+"""The glossary of the book from ``terms.csv`` and the table of measures, and links to it from the chapters."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
 
 from kanon_book.words import texts
-from kanon_lab.terms import LANGUAGES, TERMS
+from kanon_lab.terms import LANGUAGES, TERMS, Term
 
 GLOSSARY = "book/glossary"
 #: Languages that words of the sources stand in, by the role that marks them: {es}`clave`.
@@ -34,6 +34,16 @@ _ORDINARY = {"cell", "fitted", "frontier", "importance", "indicator", "interacti
 GLOSSED = {key: term for key, term in TERMS.items() if term.in_glossary}
 
 
+def entries() -> dict[str, Term]:
+    """Every entry of the glossary by its key: the terms, and each measure that is none, by the title of its row."""
+    from kanon_lab.measures.registry import measures  # which loads pandas
+
+    called = {term.en for term in TERMS.values()}
+    rows = [row for row in measures(missing="") if row.name not in TERMS and row.called() not in called]
+    titles = {row.name: [row.called(language).replace("#", "…") for language in ("en", "es")] for row in rows}
+    return {name: Term(name, english, spanish, "", "") for name, (english, spanish) in titles.items()} | GLOSSED
+
+
 def anchor_of(key: str) -> str:
     """Where the glossary has a term.
 
@@ -43,7 +53,7 @@ def anchor_of(key: str) -> str:
     >>> anchor_of("sample_unique")
     'term-sample-unique'
     """
-    return f"term-{key.replace('_', '-')}"
+    return f"term-{key.replace('_', '-').replace('#', 'n')}"
 
 
 def forms(name: str) -> set[str]:
@@ -138,33 +148,40 @@ def _foreign() -> dict[str, str]:
 
 
 class Terms(SphinxDirective):
-    """All terms in their order, each with an anchor, its symbol, its meaning and its names in the other languages."""
+    """All entries in their order, each with an anchor, its symbol, its meaning and its names in the other languages."""
 
     def run(self) -> list[nodes.Node]:
         language = self.config.language
-        entries = sorted(GLOSSED, key=lambda key: _sorted_by(GLOSSED[key].name(language)))
-        items = [self._item(key, language) for key in entries]
+        terms = sorted(entries().values(), key=lambda term: _sorted_by(term.name(language)))
+        items = [self._item(term, language) for term in terms]
         # For the index of the book.
         index = addnodes.index(
-            entries=[("single", GLOSSED[key].name(language), anchor_of(key), "", None) for key in entries]
+            entries=[("single", term.name(language), anchor_of(term.key), "", None) for term in terms]
         )
         return [index, nodes.definition_list("", *items, classes=["kanon-terms"])]
 
     @staticmethod
-    def _item(key: str, language: str) -> nodes.definition_list_item:
-        term, words = GLOSSED[key], texts("page", language)
-        head = nodes.term("", term.name(language), ids=[anchor_of(key)], translatable=False)
+    def _item(term: Term, language: str) -> nodes.definition_list_item:
+        from kanon_lab.measures.registry import measures
+
+        words = texts("page", language)
+        head = nodes.term("", term.name(language), ids=[anchor_of(term.key)], translatable=False)
         if term.symbol:
             head += [nodes.Text(" "), nodes.math(term.symbol, term.symbol)]
         names = nodes.paragraph(translatable=False)
-        others = [other_language for other_language in LANGUAGES if other_language != language]
+        others = [other for other in LANGUAGES if other != language and term.name(other)]
         for number, other in enumerate(others):
             names += nodes.Text(f"{'; ' if number else ''}{words[LANGUAGES[other].lower()]}: ")
             names += nodes.emphasis("", term.name(other), classes=[f"language-{other}"])
         meaning = nodes.paragraph("", term.meaning_in(language), translatable=False)
         if meaning.astext() == term.meaning and language != "en":
             meaning["classes"] = ["language-en"]
-        return nodes.definition_list_item("", head, nodes.definition("", meaning, names))
+        definition = nodes.definition("", *([meaning] if term.meaning else []), names)
+        for row in measures(missing=""):
+            if term.key == row.name or term.en == row.called():
+                words_before = nodes.Text(f"{words['measure']} ")
+                definition += nodes.paragraph("", "", words_before, nodes.literal("", row.name), translatable=False)
+        return nodes.definition_list_item("", head, definition)
 
 
 def _sorted_by(name: str) -> str:

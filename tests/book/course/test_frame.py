@@ -18,8 +18,9 @@ from kanon_book.building import fit_minutes
 from kanon_book.course.minutes import READING, count, reading_minutes
 from kanon_book.course.order import chapters
 from kanon_book.pages.frame import LOOKED_UP
-from kanon_book.pages.glossary import GLOSSED, forms
+from kanon_book.pages.glossary import GLOSSED, anchor_of, entries, forms
 from kanon_book.words import wordings
+from kanon_lab.measures.registry import MEASURES, Measure, measures
 from kanon_lab.terms import TERMS
 
 PAGES = {
@@ -208,12 +209,26 @@ def test_the_glossary_has_every_term_once_and_in_order(built):
     page = built("glossary")
     names = [next(term.strings).strip() for term in page.select(".kanon-terms dt")]
     assert names == sorted(names, key=lambda name: name.lower().lstrip("("))
-    assert len(names) == len({term["id"] for term in page.select("dt[id]")}) == len(GLOSSED)
+    assert len(names) == len({term["id"] for term in page.select("dt[id]")}) == len(entries())
     index = built("../genindex").select("a[href*='glossary.html#term-']")
     assert {link.text for link in index} == {name.replace("\u2019", "'") for name in names}
     text = page.select_one("#term-pattern + dd")
     assert [name["lang"] for name in text.select("em")] == ["es", "ca"]
     assert page.select_one("#term-tau-1 .math")
+
+
+def test_the_glossary_has_every_measure_by_the_title_in_its_row(built):
+    page = built("glossary")
+    for measure in measures(missing=""):
+        name = page.find("code", string=measure.name).find_parent("dd").find_previous_sibling("dt")
+        assert name["id"] == anchor_of(measure.name) or next(name.strings).strip() == measure.called()
+        assert measure.name in GLOSSED or next(name.strings).strip() == measure.called().replace("#", "…")
+
+
+def test_a_measure_is_in_the_glossary_once_it_is_registered(monkeypatch):
+    row = Measure("largest_class", "size", ("largest class", "clase mayor"), lambda file: 0)
+    monkeypatch.setitem(MEASURES, row.name, row)
+    assert entries()["largest_class"].es == "clase mayor"
 
 
 def test_a_name_that_two_terms_have_would_lead_to_one_of_them():
