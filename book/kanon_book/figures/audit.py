@@ -28,8 +28,8 @@ def audit_overview(frame: pd.DataFrame) -> alt.LayerChart:
     """How many figures of each published table got which verdict.
 
     A grid of table by verdict with the counts written in it; the stronger the colour, the larger the share of the
-    table's figures. `frame`: ``table``, ``verdict`` (one of the audit's verdicts) and ``figures`` (how many), one row
-    per pair that occurs; tables are drawn in the order of the frame.
+    table's figures. `frame` has ``table``, ``verdict`` (one of the audit's verdicts) and ``figures`` (how many), one
+    row per pair that occurs; tables are drawn in the order of the frame.
     """
     rows, shown = _checked(frame, "table")
     tables = list(dict.fromkeys(rows["table"]))
@@ -47,9 +47,9 @@ def audit_evidence(frame: pd.DataFrame) -> alt.LayerChart:
     """What the figures of each source were set against, and with which verdict.
 
     For each source a grid of kind by verdict with the counts written in it; the stronger the colour, the larger the
-    share of the kind's figures. `frame`: ``source``, ``kind`` (of evidence), ``verdict`` (one of the audit's verdicts)
-    and ``figures`` (how many), one row per combination that occurs; sources and kinds are drawn in the order of the
-    frame.
+    share of the kind's figures. `frame` has ``source``, ``kind`` (of evidence), ``verdict`` (one of the audit's
+    verdicts) and ``figures`` (how many), one row per combination that occurs; sources and kinds are drawn in the order
+    of the frame.
     """
     rows, shown = _checked(frame, "source", "kind")
     # A line of its own, in bold and without counts, heads the kinds of each source: all lines need different names.
@@ -141,8 +141,14 @@ def _grid(cells: pd.DataFrame, lines: list[str], shown: list[str], by: str, head
 def reconstruction(frame: pd.DataFrame, *, name: str = "the municipality") -> alt.LayerChart:
     """Cell sizes rebuilt from a published anonymity table against the real ones, both in order of size.
 
-    Bars for the real sizes, diamonds for the reconstructed ones. `frame`: ``rank`` (1, 2, ...), ``real`` and
-    ``reconstructed`` (persons in the cell of that rank). `name`: the place, for the title.
+    Bars for the real sizes, diamonds for the reconstructed ones.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        ``rank`` (1, 2, ...), ``real`` and ``reconstructed`` (persons in the cell of that rank).
+    name : str
+        The place, for the title.
     """
     style.check_columns(frame, ("rank", "real", "reconstructed"), "real and reconstructed sizes in order")
     rows = frame[["rank", "real", "reconstructed"]].assign(difference=frame["reconstructed"] - frame["real"])

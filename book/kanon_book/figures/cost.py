@@ -27,7 +27,7 @@ def indicator_intervals(compared: pd.DataFrame) -> alt.LayerChart:
 
     Two lines a group, one below the other, with a mark at the estimate; behind them the overlap, ``lost``, or ``no
     interval``. A group that is lost, or has no interval after, has one line. Intervals more than twice as wide as the
-    median end in an arrow where the others, and the estimates, end. `compared`: rows of
+    median end in an arrow where the others, and the estimates, end. `compared` has rows of
     `kanon_lab.measures.compare_indicators` of one variable and category, with an interval before.
     """
     check_columns(compared, _NEEDED, "compare_indicators(before, after)")

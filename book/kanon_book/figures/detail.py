@@ -35,10 +35,16 @@ _SERIES = ((BLACK, [1, 0]), (BLUE, [6, 3]), (ORANGE, [2, 2]), (GREY, [9, 3, 2, 3
 def scenario_risks(table: pd.DataFrame, *, geography: str = "region", age: str = "age") -> alt.LayerChart:
     """The probability of identification of each scenario, by detail of age and of geography.
 
-    On a logarithmic axis; how many scenarios have no place there, as their risk is 0 or unknown, is said. `table`: one
-    row a scenario: its labels in the columns `geography` (up to four) and `age`, in the order in which they are to be
-    shown, and ``p_identification`` (0-1). Optionally ``printed``, the figure of a publication, and ``low`` and
-    ``high``, between which the computed one lies in repeated subsamples. `geography`, `age`: names of these columns.
+    On a logarithmic axis; how many scenarios have no place there, as their risk is 0 or unknown, is said.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row a scenario: its labels in the columns `geography` (up to four) and `age`, in the order in which they are
+        to be shown, and ``p_identification`` (0-1). Optionally ``printed``, the figure of a publication, and ``low``
+        and ``high``, between which the computed one lies in repeated subsamples.
+    geography, age : str
+        Names of the columns.
     """
     style.check_columns(table, (geography, age, "p_identification"), "subsample.scenario_grid(...).table")
     if table.duplicated([geography, age]).any():
@@ -124,9 +130,17 @@ def fraction_effect(
     """The probability of identification and its factors by sampling fraction.
 
     A line for each factor on logarithmic axes, on which the heights of factors add up to their product's. What is 0 is
-    left out, and said how often. `frame`: ``fraction``, ``p_b``, ``p_c``, ``p_d`` and ``p_identification`` of
-    `kanon_lab.sample.expected_study`, and ``true_p_identification`` where it is known. `ceiling`: the largest fraction
-    allowed, drawn as a line; the study's is 5% (section 1). `chosen`: another fraction to be marked.
+    left out, and said how often.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        ``fraction``, ``p_b``, ``p_c``, ``p_d`` and ``p_identification`` of `kanon_lab.sample.expected_study`, and
+        ``true_p_identification`` where it is known.
+    ceiling : float, optional
+        The largest fraction allowed, drawn as a line; the study's is 5% (section 1).
+    chosen : float, optional
+        Another fraction to be marked.
     """
     needed = [column for column, *_ in list(_FACTORS.values())[:4]]
     style.check_columns(frame, ("fraction", *needed), "subsample.expected_study(sizes, fractions)")
@@ -173,9 +187,16 @@ def area_threshold(
 ) -> alt.LayerChart:
     """The share of an area's persons who are unique in it, by its population.
 
-    On logarithmic axes; where nobody is unique an area is left out, and said how often. `frame`: ``population``
-    (persons of the area) and ``true_p_c`` (0-1) of `kanon_lab.sample.area_threshold`. `marks`: populations to be
-    marked, by their names; their shares are read off the lines. `series`: the column that tells up to four lines apart.
+    On logarithmic axes; where nobody is unique an area is left out, and said how often.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        ``population`` (persons of the area) and ``true_p_c`` (0-1) of `kanon_lab.sample.area_threshold`.
+    marks : mapping, optional
+        Populations to be marked, by their names; their shares are read off the lines.
+    series : str, optional
+        The column that tells up to four lines apart.
     """
     style.check_columns(
         frame, ("population", "true_p_c", *([series] if series else [])), "subsample.area_threshold(sizes, ...)"

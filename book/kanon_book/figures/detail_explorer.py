@@ -121,9 +121,16 @@ def detail_explorer(grid: pd.DataFrame, /, *, fraction: float | None = None, **s
     """The probability of identification by sampling fraction, with controls for the detail of each variable.
 
     Estimate and truth of the chosen combination, the estimates of the others in grey, and marks at the chosen fraction,
-    with the result in words as its title. It carries a row a combination and fraction. `grid`: from
-    `kanon_lab.sample.detail_grid`. `fraction`: shown first, a fraction of the grid; by default the middle one.
-    `**start`: by variable the label shown first, by default its first one.
+    with the result in words as its title. It carries a row a combination and fraction.
+
+    Parameters
+    ----------
+    grid : DataFrame
+        From `kanon_lab.sample.detail_grid`.
+    fraction : float, optional
+        The fraction of the grid shown first; by default the middle one.
+    **start : str
+        For a variable the label shown first, by default its first one.
     """
     state = _State.of(grid, fraction, start)
     layers = [*_drawn(state), style.words_at("numbers", 0, _HEIGHT + _BELOW, line=LINE)]
@@ -150,9 +157,14 @@ def explore_detail(
     """An explorer of the detail and the sampling fraction of a release, for JupyterLab.
 
     Of ``level0``, ``level1`` ... for the variables in order, and ``step``, the position of the fraction. As the last
-    line of a cell it shows itself. `cells`, `spec`, `levels`, `fractions`, `persons`: A population that is known; as in
-    `kanon_lab.sample.detail_grid`. Without `spec`, `cells` is a finished grid. `fraction`, `**start`: shown first, as
-    in `detail_explorer`.
+    line of a cell it shows itself.
+
+    Parameters
+    ----------
+    cells, spec, levels, fractions, persons
+        A population that is known; as in `kanon_lab.sample.detail_grid`. Without `spec`, `cells` is a finished grid.
+    fraction, **start
+        Shown first, as in `detail_explorer`.
     """
     ipywidgets()
     grid = cells if spec is None else detail_grid(cells, spec, levels or {}, fractions, persons=persons)

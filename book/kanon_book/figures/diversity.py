@@ -22,7 +22,7 @@ _TICKS = (0, 0.2, 0.4, 0.6, 0.8, 1)
 def attack(frame: pd.DataFrame) -> alt.LayerChart:
     """What a linkage attack finds out about the persons it looks for, in several versions of a release.
 
-    One bar a version, cut into the outcomes, and under it a line for each of them. `frame`: ``version`` (of the
+    One bar a version, cut into the outcomes, and under it a line for each of them. `frame` has ``version`` (of the
     release, drawn in the order given), ``outcome`` (what the intruder learns about a person), ``persons`` (how many)
     and ``order`` (of the outcomes, the worst first); at most four outcomes.
     """
@@ -85,9 +85,9 @@ def attack(frame: pd.DataFrame) -> alt.LayerChart:
 def class_distribution(frame: pd.DataFrame) -> alt.LayerChart:
     """The values of a sensitive variable in some classes, against the whole file.
 
-    For each class a bar per value, and a diamond for the share in the whole file. `frame`: ``class_label``, ``value``,
-    ``share`` (of the class's records, 0-1) and ``overall`` (of the file's): classes and values are drawn in the order
-    given.
+    For each class a bar per value, and a diamond for the share in the whole file. `frame` has ``class_label``,
+    ``value``, ``share`` (of the class's records, 0-1) and ``overall`` (of the file's): classes and values are drawn in
+    the order given.
     """
     style.check_columns(frame, ("class_label", "value", "share", "overall"), "the values of some classes")
     rows = frame[["class_label", "value", "share", "overall"]].astype({"class_label": str, "value": str})

@@ -22,7 +22,7 @@ _COLORS = (ORANGE, BLUE, GREEN, PURPLE)
 def kinds(frame: pd.DataFrame, keys: Sequence[str]) -> alt.LayerChart:
     """A small invented population as dots, a line a kind of people: who is in the sample, and who in the subsample.
 
-    Squares say where the only one of a kind stands. `frame`: the `keys`, and how many persons of the kind are in the
+    Squares say where the only one of a kind stands. `frame` has the `keys`, and how many persons of the kind are in the
     ``village``, of them in the ``sample``, and of those in the ``subsample``.
     """
     floors = ("village", "sample", "subsample")
@@ -62,7 +62,7 @@ def kinds(frame: pd.DataFrame, keys: Sequence[str]) -> alt.LayerChart:
 def hurdles(frame: pd.DataFrame) -> alt.LayerChart:
     """How many of so many attempts each of several conditions leaves, on a logarithmic scale.
 
-    A dark bar for what is left, and a dashed one for what the condition took away. `frame`: ``condition``,
+    A dark bar for what is left, and a dashed one for what the condition took away. `frame` has ``condition``,
     ``probability``, and ``left`` (attempts that are left), in their order.
     """
     check_columns(frame, ("condition", "probability", "left"), "the conditions of an identification")
@@ -97,8 +97,8 @@ def hurdles(frame: pd.DataFrame) -> alt.LayerChart:
 def crowd(frame: pd.DataFrame, *, across: int = 30) -> alt.LayerChart:
     """How many look like each member of a household, and like the household as a whole, as dots.
 
-    `frame`: ``who`` and ``alike`` (how many of the population, the one itself included, at most some hundred), the
-    household as a whole last. The one that is meant is a full square.
+    The one that is meant is a full square. `frame` has ``who`` and ``alike`` (how many of the population, the one
+    itself included, at most some hundred), the household as a whole last.
     """
     check_columns(frame, ("who", "alike"), "the counts of the members of a household")
     scene, y = Scene(), 0.0
@@ -123,8 +123,14 @@ def crowd(frame: pd.DataFrame, *, across: int = 30) -> alt.LayerChart:
 def flow(matrix: pd.DataFrame, persons: pd.Series, *, heading: str) -> alt.LayerChart:
     """Persons of each true category as bands that flow to the categories that are released.
 
-    `matrix`: a transition matrix, rows and columns by category; `persons`: how many have each category. Numbers of
-    persons are expected ones.
+    Numbers of persons are expected ones.
+
+    Parameters
+    ----------
+    matrix : DataFrame
+        A transition matrix, rows and columns by category.
+    persons : Series
+        How many have each category.
     """
     names = list(persons.index)
     check_room(names, _COLORS, "categories")
@@ -198,7 +204,7 @@ def swapped(before: pd.Series, after: pd.Series, *, window: int) -> alt.LayerCha
 def overlap(row: dict | pd.Series, name: str) -> alt.LayerChart:
     """Two intervals of one indicator, what they have in common, and the overlap that follows.
 
-    `row`: one of `kanon_lab.measures.compare_indicators` whose intervals meet.
+    `row` is one of `kanon_lab.measures.compare_indicators` whose intervals meet.
     """
     ends = {side: (row[f"lower_{side}"], row[f"upper_{side}"]) for side in ("before", "after")}
     low, high = max(end[0] for end in ends.values()), min(end[1] for end in ends.values())
@@ -233,7 +239,14 @@ def overlap(row: dict | pd.Series, name: str) -> alt.LayerChart:
 def parts(points: pd.DataFrame, part: pd.Series) -> alt.LayerChart:
     """Invented points and the parts that Mondrian cut them into, each with the ranges that are released for it.
 
-    `points`: two quantities; `part`: the part of each point. Never points of records: a page would give them away.
+    Never points of records: a page would give them away.
+
+    Parameters
+    ----------
+    points : DataFrame
+        Two quantities.
+    part : Series
+        The part of each point.
     """
     across, up = list(points)
     low, high = points.min(), points.max()

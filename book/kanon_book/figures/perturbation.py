@@ -24,8 +24,14 @@ _MARKS = ("circle", "square", "triangle-up", "triangle-down", "cross")
 def by_strength(frame: pd.DataFrame, *, heading: str, strength: str, share: str, note: str = "") -> alt.LayerChart:
     """What an attack achieves by the strength of the protection, for one to four series.
 
-    `frame`: ``series``, ``strength`` (a number, at equal steps in the order of size) and ``share`` (0-1). `heading`,
-    `strength`, `share`: the title, and what the two axes show. `note`: a line below the title.
+    Parameters
+    ----------
+    frame : DataFrame
+        ``series``, ``strength`` (a number, at equal steps in the order of size) and ``share`` (0-1).
+    heading, strength, share : str
+        The title, and what the two axes show.
+    note : str
+        A line below the title.
     """
     style.check_columns(frame, ("series", "strength", "share"), "the results of an attack by strength")
     rows = frame[["series", "strength", "share"]]
@@ -59,8 +65,8 @@ def by_strength(frame: pd.DataFrame, *, heading: str, strength: str, share: str,
 def groups_of_points(frame: pd.DataFrame) -> alt.LayerChart:
     """Points in groups, and the mean of each group: how microaggregation works, for invented points.
 
-    Each point, a line from there to the mean of its group, and the means. `frame`: ``x``, ``y`` and ``group`` of each
-    point. Never points of records: a page would give them away.
+    Each point, a line from there to the mean of its group, and the means. Never points of records: a page would give
+    them away. `frame` has ``x``, ``y`` and ``group`` of each point.
     """
     style.check_columns(frame, ("x", "y", "group"), "a list of points and their groups")
     rows = frame[["x", "y"]].assign(group=frame["group"].map("group {}".format))
@@ -99,10 +105,19 @@ def perturbation_explorer(
     """Right links and loss of several methods by strength, with controls for both.
 
     A line for each method, a second one for the few under the chosen method, marks at the chosen strength, and the
-    result in words as the title. `frame`: ``method``, ``label`` (of the strength, such as ``k = 3``), ``linked`` and
-    ``outlying`` (shares of right links, 0-1, of all records and of a few that are far out) and ``il1s``; each method's
-    strengths in order. A method with fewer strengths than others stays at its last one. `few`: what to call the few.
-    `method`: the method shown first, by default the first one. `step`: the strength shown first, from 1.
+    result in words as the title. A method with fewer strengths than others stays at its last one.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        ``method``, ``label`` (of the strength, such as ``k = 3``), ``linked`` and ``outlying`` (shares of right links,
+        0-1, of all records and of a few that are far out) and ``il1s``; each method's strengths in order.
+    few : str
+        What to call the few.
+    method : str, optional
+        The method shown first, by default the first one.
+    step : int
+        The strength shown first, from 1.
     """
     style.check_columns(frame, _EXPLORED, "quantity_loss and record_linkage by method and strength")
     methods = list(dict.fromkeys(frame["method"]))

@@ -25,8 +25,8 @@ def listed(names: Sequence) -> str:
 def records_by_class(tables: Mapping[str, pd.DataFrame], keys: Sequence[str]) -> alt.LayerChart:
     """A few invented or published records, each in a box with the colour and the letter of its class.
 
-    `tables`: by name a frame with the keys and, beside them, at most two other columns. Records that stand alone have
-    a dashed box.
+    Records that stand alone have a dashed box. `tables` has by name a frame with the keys and, beside them, at most two
+    other columns.
     """
     scene, y, sentences, keys = Scene(), 0.0, [], list(keys)
     for name, table in tables.items():
@@ -66,7 +66,8 @@ def lattice(grid: pd.DataFrame, keys: Sequence[str], *, below: str | int, k_requ
     """All plans for two or three key variables, one level each, and which of them a search has to count.
 
     From the bottom up: above a plan that reaches k all others reach it too, if the ladders nest, so they need no
-    counting. `grid`: a column of levels for each key, and `below`, how many records are in classes below `k_required`.
+    counting. `grid` has a column of levels for each key, and `below`, how many records are in classes below
+    `k_required`.
     """
     check_columns(grid, [*keys, below], "kanon_lab.methods.level_grid")
     rows = grid[[*keys]].assign(below=grid[below], rank=grid[list(keys)].sum(axis=1))
@@ -112,7 +113,7 @@ def lattice(grid: pd.DataFrame, keys: Sequence[str], *, below: str | int, k_requ
 def company(before: pd.DataFrame, after: pd.DataFrame, record: str) -> alt.LayerChart:
     """Who keeps one record company after suppression, under each of three claims.
 
-    A line a released record, a full mark where it counts. `before` and `after`: the same few published records, a
+    A line a released record, a full mark where it counts. `before` and `after` are the same few published records, a
     column a key; missing is what was suppressed.
     """
     keys, true, shown = list(after), before.loc[record], after.loc[record]
@@ -156,7 +157,7 @@ def company(before: pd.DataFrame, after: pd.DataFrame, record: str) -> alt.Layer
 def subset_tree(sets: Mapping[tuple[str, ...], int], keys: Sequence[str], *, who: str) -> alt.LayerChart:
     """The tree of all sets of keys, with how many share a record's values, cut below its minimal sample uniques.
 
-    A box adds its key to those left of it. `sets`: for each set of keys, in the order of `keys`, how many agree.
+    A box adds its key to those left of it. `sets` has for each set of keys, in the order of `keys`, how many agree.
     """
     alone = [set(names) for names, alike in sets.items() if alike == 1]
     scene, rows, sentences, left = Scene(), 0, [], 0

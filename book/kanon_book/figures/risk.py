@@ -36,10 +36,16 @@ def risk_explorer(frame: pd.DataFrame, *, f: int = 1, weight: int = 100) -> alt.
     """Individual risk against the estimate of F_k, with sliders for f_k and for the weight of each record.
 
     For the chosen f_k the curves of one over the estimate, of the exact risk and, from 3 on, of its approximation, and
-    a mark at the chosen weight with its result in words. It carries one row an f_k, its curves as arrays. `frame`:
-    ``f_k``, ``F_k`` and the risks of these two numbers by the estimators ``exact`` and ``benedetti-franconi`` of
-    `kanon_lab.measures.individual_risk`; for each f_k one row for each F_k = f_k, 2 f_k, 3 f_k, ... in order, for all
-    f_k equally many. `f`, `weight`: shown first: a sample frequency and the weight F_k/f_k, both of the frame.
+    a mark at the chosen weight with its result in words. It carries one row an f_k, its curves as arrays.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        ``f_k``, ``F_k`` and the risks of these two numbers by the estimators ``exact`` and ``benedetti-franconi`` of
+        `kanon_lab.measures.individual_risk`; for each f_k one row for each F_k = f_k, 2 f_k, 3 f_k, ... in order, for
+        all f_k equally many.
+    f, weight : int
+        The sample frequency and the weight F_k/f_k shown first, both of the frame.
     """
     style.check_columns(frame, _EXPLORED, "individual_risk(f_k, F_k, estimator=...)")
     rows = [_curve(number, part) for number, part in frame.groupby("f_k")]
@@ -113,9 +119,9 @@ def _explored(largest: int) -> list:
 def risk_by_frequency(frame: pd.DataFrame) -> alt.LayerChart:
     """Mean risk of the records by their f_k, for up to four measures.
 
-    A line with marks for each measure, on a logarithmic axis. `frame`: ``f_k`` (a label such as 1, 2 or 9+, in order),
-    ``measure`` (its name, in the order of the legend, what is known first), ``risk`` (mean over records, 0-1) and
-    ``records``.
+    A line with marks for each measure, on a logarithmic axis. `frame` has ``f_k`` (a label such as 1, 2 or 9+, in
+    order), ``measure`` (its name, in the order of the legend, what is known first), ``risk`` (mean over records, 0-1)
+    and ``records``.
     """
     style.check_columns(frame, ("f_k", "measure", "risk", "records"), "the mean risks by f_k")
     measures = list(dict.fromkeys(frame["measure"]))
@@ -153,7 +159,7 @@ def risk_by_frequency(frame: pd.DataFrame) -> alt.LayerChart:
 def household_bounds(frame: pd.DataFrame) -> alt.LayerChart:
     """Mean risk of the households of each size, between the bounds that need no independence.
 
-    A bar from bound to bound a size, with marks for the household and the person. `frame`: ``members`` (a label),
+    A bar from bound to bound a size, with marks for the household and the person. `frame` has ``members`` (a label),
     ``households``, and means over them, 0-1: ``lower``, ``risk``, ``upper`` of `kanon_lab.measures.household_risks`,
     and ``person``, the mean risk of their members.
     """

@@ -39,9 +39,14 @@ def figura_1(frame: pd.DataFrame, *, named: Iterable[str] = ()) -> alt.LayerChar
     """Share of persons who are alone against the population of their municipality (Figura 1 of the study).
 
     One mark for the municipalities that would be drawn on one another (`thin_places`), its area by their number: some
-    700 marks for the 8,114 municipalities of Spain. Lines at 20 % and 80 %. `frame`: from
-    `kanon_lab.population.anonymity` with ``by="municipality"``; its rows of k = 1 are drawn. `named`: codes of
-    municipalities to draw on top, each as a point of its own.
+    700 marks for the 8,114 municipalities of Spain. Lines at 20 % and 80 %.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        From `kanon_lab.population.anonymity` with ``by="municipality"``; its rows of k = 1 are drawn.
+    named : iterable of str
+        Codes of municipalities to draw on top, each as a point of its own.
     """
     from kanon_lab.population.places import thin_places
 
@@ -112,7 +117,7 @@ def figura_1(frame: pd.DataFrame, *, named: Iterable[str] = ()) -> alt.LayerChar
 def distribution(frame: pd.DataFrame) -> alt.LayerChart:
     """How the persons of one place are spread over ranges of k, by granularity of the date of birth (Cuadro 1).
 
-    Bars with their 95 % intervals, which are too short to see in a large population. `frame`: from
+    Bars with their 95 % intervals, which are too short to see in a large population. `frame` comes from
     `kanon_lab.population.anonymity`, one place: one row per date and range, with ``share`` and ``half_width``.
     """
     check_columns(frame, (*_ANONYMITY, "half_width"), "anonymity(counts)")
@@ -169,7 +174,7 @@ def distribution(frame: pd.DataFrame) -> alt.LayerChart:
 def provinces(frame: pd.DataFrame) -> alt.LayerChart:
     """The provinces in order of the share of persons who are alone: a ranking in place of a map.
 
-    A row per province, ordered by the share at the finest granularity, with a point per granularity. `frame`: from
+    A row per province, ordered by the share at the finest granularity, with a point per granularity. `frame` comes from
     `kanon_lab.population.anonymity` with ``by="province"``; its rows of k = 1 are drawn.
     """
     check_columns(frame, _ANONYMITY, "anonymity(counts, by='province')")
@@ -220,7 +225,8 @@ def provinces(frame: pd.DataFrame) -> alt.LayerChart:
 def alone(frame: pd.DataFrame) -> alt.LayerChart:
     """The birthday argument: the probability of being alone falls with the number of persons in the cell.
 
-    `frame`: from `kanon_lab.population.places.alone_by_cell_size`: ``dates``, ``periods``, ``n`` and ``probability``.
+    `frame` comes from `kanon_lab.population.places.alone_by_cell_size`: ``dates``, ``periods``, ``n`` and
+    ``probability``.
     """
     check_columns(frame, ("dates", "periods", "n", "probability"), "alone_by_cell_size(sizes)")
     dates = style.check_dates(frame["dates"])
@@ -260,8 +266,14 @@ def alone(frame: pd.DataFrame) -> alt.LayerChart:
 def ages(frame: pd.DataFrame, *, pooled: pd.DataFrame, name: str = "the places") -> alt.LayerChart:
     """The share of persons who are alone by age, and what one open age group makes of the oldest.
 
-    `frame`: from `kanon_lab.population.places.alone_by_age`. `pooled`: the same of the same counts, the oldest added up
-    to an open group: its open group is drawn, as a level line. `name`: of the place or places, for the title.
+    Parameters
+    ----------
+    frame : DataFrame
+        From `kanon_lab.population.places.alone_by_age`.
+    pooled : DataFrame
+        The same of the same counts, the oldest added up to an open group: its open group is drawn, as a level line.
+    name : str
+        Name of the place or places, for the title.
     """
     for rows in (frame, pooled):
         check_columns(rows, ("age_group", "dates", "share"), "alone_by_age(counts)")
@@ -308,9 +320,13 @@ def ages(frame: pd.DataFrame, *, pooled: pd.DataFrame, name: str = "the places")
 def deviations(frame: pd.DataFrame, *, half_width: float) -> alt.LayerChart:
     """How far registers that were drawn and counted lie from what the law expects, in its standard deviations.
 
-    `frame`: one row a register and range of k: ``register`` (its kind: those of which there are most are drawn as
-    ticks, up to two others as points), ``k`` (the label of the range) and ``z``. `half_width`: of the interval, in
-    standard deviations.
+    Parameters
+    ----------
+    frame : DataFrame
+        A row for a register and range of k: ``register`` (its kind: those of which there are most are drawn as ticks,
+        up to two others as points), ``k`` (the label of the range) and ``z``.
+    half_width : float
+        Half the width of the interval, in standard deviations.
     """
     check_columns(frame, ("register", "k", "z"), "beside_register(expected, classes)")
     kinds = frame["register"].value_counts().index.tolist()

@@ -42,10 +42,19 @@ def banded(
 ) -> alt.LayerChart:
     """A numeric variable before and after it was recoded into bands: records per value.
 
-    Single values as filled bars, bands as outlines whose height is the mean per unit: areas are records. `frame`:
-    ``version`` ("before" or "after"), ``start``, ``end`` (of a value or band, in units of the variable; the end is left
-    out) and ``records`` in it. `variable`: its name, with the unit. `unit`: one of it, such as ``year of age``: the
-    height of a bar is the records in it. `heading`: the title; charts on one page need titles that differ.
+    Single values as filled bars, bands as outlines whose height is the mean per unit: areas are records.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        ``version`` ("before" or "after"), ``start``, ``end`` (of a value or band, in units of the variable; the end is
+        left out) and ``records`` in it.
+    variable : str
+        Its name, with the unit.
+    unit : str
+        One unit, such as ``year of age``: the height of a bar is the records in it.
+    heading : str
+        The title; charts on one page need titles that differ.
     """
     style.check_columns(frame, ("version", "start", "end", "records"), "the counts before and after recoding")
     versions = ["before", "after"]
@@ -93,8 +102,9 @@ def banded(
 def suppressed_cells(frame: pd.DataFrame) -> alt.LayerChart:
     """Cells that local suppression took from each key variable, for one way of doing it or up to four side by side.
 
-    `frame`: `kanon_lab.methods.Suppression.cells` (``variable``, ``cells``, ``share`` of the records, 0-1); for several
-    ways the frames of all, one below the other, with a column ``version``: their names, in the order of the bars.
+    `frame` is `kanon_lab.methods.Suppression.cells` (``variable``, ``cells``, ``share`` of the records, 0-1); for
+    several ways the frames of all, one below the other, with a column ``version``: their names, in the order of the
+    bars.
     """
     style.check_columns(frame, ("variable", "cells", "share"), "local_suppression(...).cells")
     rows = frame.assign(version=frame.get("version", ""))[["variable", "version", "cells", "share"]]
@@ -127,11 +137,22 @@ def suppression_explorer(
 ) -> alt.LayerChart:
     """Local suppression for each k and order of importance, with controls for both.
 
-    A bar for each key variable, below them one for each claim, and the result in words as the title. `cells`:
-    `Suppression.cells` of every k and order, one below the other, with columns ``k``, ``order`` (its name) and
-    ``touched`` (records with a suppressed cell). `claims`: ``k``, ``order``, ``claim`` (of `CLAIMS`) and ``records``:
-    those below k in the file as it came (``before``) and after, by each claim of `Suppression.claims`. `records`:
-    records of the file. `k`: the k shown first. `order`: the order shown first, by default the first one.
+    A bar for each key variable, below them one for each claim, and the result in words as the title.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        `Suppression.cells` of every k and order, one below the other, with columns ``k``, ``order`` (its name) and
+        ``touched`` (records with a suppressed cell).
+    claims : DataFrame
+        ``k``, ``order``, ``claim`` (of `CLAIMS`) and ``records``: those below k in the file as it came (``before``) and
+        after, by each claim of `Suppression.claims`.
+    records : int
+        Records of the file.
+    k : int
+        The k shown first.
+    order : str, optional
+        The order shown first, by default the first one.
     """
     style.check_columns(cells, ("k", "order", "variable", "cells", "touched"), "local_suppression(...).cells")
     style.check_columns(claims, ("k", "order", "claim", "records"), "local_suppression(...).claims")

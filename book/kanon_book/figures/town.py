@@ -34,8 +34,8 @@ _WORDS = {
 def town_explorer(frame: pd.DataFrame, *, population: int = 20_000, dates: str = "day") -> alt.LayerChart:
     """The chance of being alone by the size of a town, with controls for the size and the date of birth.
 
-    `frame`: one row a size in their order, ``population`` and a column of chances (0-1) for each granularity of the
-    date. `population` and `dates` are those shown first.
+    `frame` has a row for each size, in their order: ``population`` and a column of chances (0-1) for each
+    granularity of the date. `population` and `dates` are those shown first.
     """
     style.check_columns(frame, ("population", "day"), "the notebook identify")
     names = style.check_dates(name for name in frame.columns if name != "population")

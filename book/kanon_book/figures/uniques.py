@@ -55,10 +55,16 @@ def uniqueness_curve(curve: pd.DataFrame, study: pd.DataFrame, *, tangent: bool 
 
     On logarithmic axes: the curve; the points that subsample and sample see; the ruler through them, which is the
     study's estimator, in two steps that are alike, to the sample and to fraction 1; and the truth there, with the
-    factor between the two. What lies below the axis is cut off. `curve`: ``fraction`` (above 0, at most 1) and
-    ``share`` (0-1) from `kanon_lab.sample.uniqueness_curve`. `study`: one row of `kanon_lab.sample.expected_study`: the
-    fraction of the study, and where its lines end. `tangent`: whether the tangent at the sample is drawn too, up to
-    fraction 1.
+    factor between the two. What lies below the axis is cut off.
+
+    Parameters
+    ----------
+    curve : DataFrame
+        ``fraction`` (above 0, at most 1) and ``share`` (0-1) from `kanon_lab.sample.uniqueness_curve`.
+    study : DataFrame
+        One row of `kanon_lab.sample.expected_study`: the fraction of the study, and where its lines end.
+    tangent : bool
+        Whether the tangent at the sample is drawn too, up to fraction 1.
     """
     style.check_columns(curve, ("fraction", "share"), "subsample.uniqueness_curve(sizes, fractions)")
     style.check_columns(study, _STUDY, "subsample.expected_study(sizes, [fraction])")
@@ -262,9 +268,16 @@ def estimates_against_truth(
 
     On logarithmic axes the truth as a thick line, and for each method the mean of its estimates, in a band of one
     standard deviation to either side. Where no sample gives an estimate, or the mean or the truth is 0, it is left out,
-    and said how often. `frame`: from `kanon_lab.sample.study_trials`: a row a fraction and method. `quantity`: the
-    share of population uniques, or the chance that a sample unique is one. `methods`: which of them, in the order of
-    the legend; by default all.
+    and said how often.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        From `kanon_lab.sample.study_trials`: a row a fraction and method.
+    quantity : str
+        The share of population uniques, or the chance that a sample unique is one.
+    methods : iterable of str, optional
+        Which of them, in the order of the legend; by default all.
     """
     quantity = check_choice(quantity, "quantity", _QUANTITIES)
     columns = [f"true_{quantity}", quantity, f"sd_{quantity}", "failures"]
