@@ -204,7 +204,8 @@ def explore_recipes(
             best = results.cheapest(at_most=state.at_most or 0, risk=risk, loss=loss)
         except OptionError as error:
             return Shown(escape(str(error)), _table(front, None, risk, loss), drawing)
-        sentence = _sentence(results, best, len(front), {"risk": risk, "loss": loss})
+        notes = "".join(f" <i>Note: {escape(note)}.</i>" for note in results.notes(risk))
+        sentence = escape(state.describe()) + notes
         return Shown(sentence, _table(front, best, risk, loss), drawing, _recipe(results.recipes[best["label"]]))
 
     def follow(name: str, values: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -300,7 +301,7 @@ class _State:
     def describe(self) -> str:
         """What it shows in this state."""
         front = self.fronts[self.loss]
-        best = f"{len(front):,} of them {'is' if len(front) == 1 else 'are'} beaten by no other."
+        best = f"{len(front):,} recipe{' is' if len(front) == 1 else 's are'} beaten by no other."
         if self.at_most is None:
             return best
         chosen = self.best(self.loss, self.at_most)
@@ -485,15 +486,6 @@ def _required_at(state: _State, limit: float) -> _State:
     """The state with the required risk where the slider stands."""
     step = round(limit * state.unit / state.steps[1])
     return replace(state, at_most=state.steps[min(step, len(state.steps) - 1)])
-
-
-def _sentence(results: RiskUtilityMap, best: pd.Series, of_front: int, axes: dict[str, str]) -> str:
-    risk, loss = (f"{escape(measure_of(name).label)} <b>{_worded(name, best[kind])}</b>" for kind, name in axes.items())
-    return (
-        f"<b>{escape(best['label'])}</b> costs least: {loss}, at {risk}. Of {len(results.points):,} recipes "
-        f"{of_front:,} {'is' if of_front == 1 else 'are'} beaten by no other."
-        f"{''.join(f' <i>Note: {escape(note)}.</i>' for note in results.notes(axes['risk']))}"
-    )
 
 
 def _table(front: pd.DataFrame, best: pd.Series | None, risk: str, loss: str) -> str:

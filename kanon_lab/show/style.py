@@ -174,6 +174,12 @@ def count_expression(count: str) -> str:
     )
 
 
+def lines_expression(lines: Iterable[str], **parts: str) -> str:
+    """Lines of words as an array of Vega, whose expressions fill them in, as `str.format` does with texts."""
+    spliced = {name: f"' + {expression} + '" for name, expression in parts.items()}
+    return "['" + "', '".join(line.format(**spliced) for line in lines) + "']"
+
+
 def inline_rounded(frame: pd.DataFrame) -> alt.InlineData:
     """The frame as rows inside the specification, by digits that count: for logarithmic axes decimals would not do."""
     rounded = frame.apply(lambda column: column.map(rounded_number) if column.dtype.kind == "f" else column)

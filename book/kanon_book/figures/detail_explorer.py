@@ -31,11 +31,11 @@ _HEIGHT, _BELOW = 320, 46
 _RISK = "p_identification"
 _FACTORS = {"p(b): in the sample": "p_b", "p(c): unique in the population": "p_c"}
 _FACTORS |= {"p(d): sure of it": "p_d", "p(identification)": "p_identification"}
-# Of the chosen `row`: what Vega says of it.
+# The result in words, a line each: what a telephone has room for.
+_LINES = "{name},", "sample of {fraction}:", "identified {risk},", "with true shares {truth}"
+# Of the chosen `row`: what Vega says of it besides.
 _COUNTS = "'u1 ' + format(row.u1, ',.0f') + ', u2 ' + format(row.u2, ',.0f') + ', u ' + format(row.u, ',.0f')"
 _NUMBERS = {"p(c)": "p_c", "p(d)": "p_d"}
-# The factors can be counted; their product is a formula, with true shares too.
-_IN_TRUTH = ("in truth", "with true shares")
 
 
 @dataclass(frozen=True)
@@ -94,10 +94,9 @@ class _State:
     def description(self) -> str:
         """What the chart shows in this state."""
         row = self.row
-        return (
-            f"With {self.name} and a fraction of {percent(self.fraction)}: estimated "
-            f"{percent(row['p_identification'])}, with true shares {percent(row['true_p_identification'])}."
-        )
+        numbers = {"fraction": self.fraction, "risk": row[_RISK], "truth": row[f"true_{_RISK}"]}
+        shares = {part: percent(share) for part, share in numbers.items()}
+        return " ".join(_LINES).format(name=self.name, **shares) + "."
 
     def rows(self) -> list[dict]:
         """The grid, combination by combination, each in order of fractions."""
@@ -205,23 +204,22 @@ def _controls(state: _State) -> list[alt.Parameter]:
     bindings["step"] = alt.binding_select(
         options=list(range(count)), labels=list(map(percent, state.fractions)), name="sampling fraction: "
     )
-    risk, truth = _told("identified", _RISK)
-    factors = [f"{estimate} + ' ' + {counted}" for estimate, counted in starmap(_told, _NUMBERS.items())]
+    parts = {"fraction": "row.fraction", "risk": f"row.{_RISK}", "truth": f"row.true_{_RISK}"}
+    shares = {part: style.share_expression(field) for part, field in parts.items()}
     words = {
         "place": place,
         "row": f"data('detail')[place * {count} + step]",
-        # A line each: what a telephone has room for.
-        "words": f"[row.name + ',', 'sample of ' + format(row.fraction, '.3~p') + ':', {risk}, {truth}]",
-        "numbers": f"[{_COUNTS}, {', '.join(factors)}]",
+        "words": style.lines_expression(_LINES, name="row.name", **shares),
+        "numbers": f"[{_COUNTS}, {', '.join(starmap(_say_factor, _NUMBERS.items()))}]",
         "told": "[join(words, ' ') + '; ' + join(numbers, '; ')]",
     }
     return params(state.values(), bindings, words)
 
 
-def _told(name: str, column: str) -> tuple[str, str]:
-    """Two expressions: an estimate of the chosen row, with a comma, and the truth."""
+def _say_factor(name: str, column: str) -> str:
+    """An expression: a factor of the chosen row as estimated, and in truth."""
     estimate, truth = style.share_expression(f"row.{column}"), style.share_expression(f"row.true_{column}")
-    return f"'{name} ' + {estimate} + ','", f"'{_IN_TRUTH[column == _RISK]} ' + {truth}"
+    return f"'{name} ' + {estimate} + ', ' + 'in truth ' + {truth}"
 
 
 def _drawn(state: _State) -> list[alt.Chart]:

@@ -18,15 +18,16 @@ _SUBJECT = (
     "Line chart of the chance that nobody in a town shares one's sex and date of birth, by the number of its "
     "inhabitants, on a logarithmic axis, for the date of birth known to the day, the month or the year."
 )
+# The result in words, in two lines; a telephone has no room for a tiny chance beside its words.
+_LINES = "In a town of {people}, {dates} known:", "you are alone with a chance of {chance}"
+_LONG = _LINES[0], *_LINES[1].rsplit(" ", 1)
+_PARTS = {"people": "format(people, ',')", "dates": "dates", "chance": "chance"}
 _WORDS = {
     "people": "data('towns')[town].population",
     "share": "data('towns')[town][dates]",
     "chance": style.share_expression("share"),
-    "where": "'In a town of ' + format(people, ',') + ', ' + dates + ' known:'",
-    # A telephone has no room for a tiny chance beside its words.
     "words": (
-        "length(chance) > 8 ? [where, 'you are alone with a chance of', chance]"
-        " : [where, 'you are alone with a chance of ' + chance]"
+        f"length(chance) > 8 ? {style.lines_expression(_LONG, **_PARTS)} : {style.lines_expression(_LINES, **_PARTS)}"
     ),
 }
 
@@ -79,9 +80,8 @@ def explore_town(frame: pd.DataFrame) -> Explorer:
 
 def _describe(frame: pd.DataFrame, town: int, dates: str) -> str:
     row = frame.iloc[town]
-    return (
-        f"In a town of {int(row['population']):,}, {dates} known: you are alone with a chance of {percent(row[dates])}."
-    )
+    parts = {"people": f"{int(row['population']):,}", "dates": dates, "chance": percent(row[dates])}
+    return " ".join(_LINES).format(**parts) + "."
 
 
 def _layers(names: list[str], sizes: list[int]) -> list:

@@ -66,8 +66,8 @@ def test_it_begins_where_it_is_asked_to_and_tells_a_page(grid):
     assert spec["description"].startswith(told["description"])
     row = grid.set_index(["region", "age", "fraction"]).loc["Catalonia", "5 years", 0.1]
     assert spec["description"].endswith(
-        f"With Catalonia, 5 years and a fraction of 10%: estimated {percent(row['p_identification'])}, with "
-        f"true shares {percent(row['true_p_identification'])}."
+        f" Catalonia, 5 years, sample of 10%: identified {percent(row['p_identification'])}, with true shares "
+        f"{percent(row['true_p_identification'])}."
     )
     fractions = next(param["bind"] for param in spec["params"] if param["name"] == "step")
     assert dict(zip(fractions["labels"], fractions["options"])) == {"1%": 0, "4%": 1, "10%": 2}

@@ -41,14 +41,14 @@ def test_everything_follows_the_controls(grid):
             explorer.controls[control].value = chosen
         row = grid.set_index(["place", "age", "fraction"]).loc[place, age, fraction]
         said = [percent(row[name]) for name in ("p_identification", "true_p_identification")]
-        detail = f"With {place.replace('<p>', '&lt;p&gt;')}, {age} and a fraction of {percent(fraction)}: "
-        assert f"{detail}estimated {said[0]}, with true shares {said[1]}." in explorer.sentence.value
+        detail = f"{place.replace('<p>', '&lt;p&gt;')}, {age}, sample of {percent(fraction)}: "
+        assert f"{detail}identified {said[0]}, with true shares {said[1]}." in explorer.sentence.value
         for column in ("p_b", "p_c", "true_p_c", "tangent_p_c", "p_d", "true_p_d", "tangent_p_d"):
             assert f">{percent(row[column])}</td>" in explorer.table.value
         tangent = fraction * row["tangent_p_c"] * row["tangent_p_d"]
         assert f">{percent(tangent)}</td>" in explorer.table.value
         spec = explorer.chart.outputs[0]["data"][VEGALITE]
-        assert spec["description"].endswith(f"estimated {said[0]}, with true shares {said[1]}.")
+        assert spec["description"].endswith(f"identified {said[0]}, with true shares {said[1]}.")
     assert len(drawings) == 7  # no control draws twice, and none that stays
 
 
@@ -64,9 +64,9 @@ def test_variables_may_have_the_names_of_arguments(cells):
     named = cells.rename(columns={"place": "spec", "age": "grid"})
     levels = {"spec": {1: None, 2: "remove"}, "grid": LEVELS["age"]}
     made = explore_detail(named, ["spec", "grid"], levels, FRACTIONS, persons="persons", grid="tens", spec=2)
-    assert made.sentence.value.count("With 2, tens and") == 1
+    assert made.sentence.value.count("2, tens, sample of") == 1
     made.controls["level0"].value = 0
-    assert made.sentence.value.count("With 1, tens and") == 1
+    assert made.sentence.value.count("1, tens, sample of") == 1
 
 
 @pytest.mark.parametrize("options", [{"fraction": 0.5}, {"age": "days"}, {"job": "any"}])

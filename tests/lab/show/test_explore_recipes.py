@@ -52,7 +52,7 @@ def test_everything_follows_the_required_risk(explorer, found):
         best = found.cheapest(at_most=at_most)
         assert chosen(explorer) == best["label"]
         assert best["label"].replace("<y>", "&lt;y&gt;") in explorer.sentence.value
-        assert f"{100 * best['loss']:.3g}%" in explorer.sentence.value
+        assert f"{100 * best['loss']:.4g}%" in explorer.sentence.value
         assert f"k_required: {best['k']}" in explorer.more.value
         assert 'aria-current="true"' in explorer.table.value
     assert slider.value == slider.max and slider.value / 100 >= found.points["global_risk"].max()

@@ -65,7 +65,7 @@ def test_the_chart_marks_the_frontier_and_the_cheapest(points):
 def test_a_risk_that_none_meets_is_said_and_without_one_there_is_no_rule(points):
     assert show.risk_utility(points, at_most=0.001).description.endswith("at most 0.1%, none.")
     plain = show.risk_utility(points)
-    assert plain.description.endswith("4 of them are beaten by no other.")
+    assert plain.description.endswith("4 recipes are beaten by no other.")
     assert len(plain.to_dict()["layer"]) < len(show.risk_utility(points, at_most=0.02).to_dict()["layer"])
 
 
