@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -170,7 +171,7 @@ def _written(value: float, low: float, high: float) -> str:
     if value.is_integer():
         return f"{value:,.0f}"
     for digits in range(4, 17):
-        text = f"{float(f'{value:.{digits}g}'):,}"
+        text = f"{Decimal(f'{value:.{digits}g}'):,f}"
         if low <= float(text.replace(",", "")) <= high:
             return text
     return repr(value)
