@@ -32,8 +32,8 @@ def rounded(value: float, *beside: float | None, digits: int = USUAL, power: int
     power : int
         Of ten, by which it is multiplied: 2 for a share in per cent.
     """
-    exact = Decimal(float(value))
-    others = {Decimal(float(other)) for other in beside if is_finite(other)} - {exact}
+    exact = _written(value)
+    others = {_written(other) for other in beside if is_finite(other)} - {exact}
     while any(_at(other, digits, power) == _at(exact, digits, power) for other in others):
         digits += 1
     return _at(exact, digits, power)
@@ -60,6 +60,11 @@ def percent(share: float | None, *beside: float | None, digits: int = USUAL) -> 
 def is_finite(value: float | None) -> TypeGuard[float]:
     """Whether there is a number, and it is not infinite."""
     return isinstance(value, numbers.Real) and math.isfinite(value)  # pandas' NA is none
+
+
+def _written(value: float) -> Decimal:
+    """A number as it is written: .1625 is a half of the fourth digit, the binary fraction next to it is below it."""
+    return Decimal(repr(float(value)))
 
 
 def _at(exact: Decimal, digits: int, power: int) -> Decimal:

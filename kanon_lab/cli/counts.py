@@ -213,9 +213,9 @@ def make() -> None:
 def register(persons: int | None, out: str, seed: int, overwrite: bool, as_json: bool) -> None:
     """Draw an invented register of Spain: place, sex and birth_date, one row a person, in random order.
 
-    The number of persons of each municipality, sex and age group is that of spain-2010. Each of the 1826 days of the
-    age group is equally likely as a date of birth, as "kanon-lab population spain-2010 --dates day" assumes; persons of
-    85 and over are born within five years too.
+    The number of persons of each municipality, sex and age group is that of spain-2010. Within an age group,
+    each of the 1,826 days is equally likely as a date of birth, as "kanon-lab population spain-2010 --dates day"
+    assumes. The group 85 and over is also treated as five years wide.
     """
     from kanon_lab.data.counts import load_counts
     from kanon_lab.population import write_register

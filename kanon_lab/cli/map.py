@@ -72,9 +72,10 @@ def map(  # noqa: A001 (the name of the command)
     The section grid of the recipe lists values for every $name in it; as a step, a $name takes a step, a list of steps,
     or null for none. The command prints the recipes that no other beats in both risk and loss and, with --at-most, the
     recipe of least loss that meets the required risk. Recipes that cannot be applied are counted; their errors are in
-    the JSON and in OUT. The command protects nothing, and prints no value of a record.
+    the JSON and in OUT. The command only compares recipes: it writes no protected file and prints no value of a
+    record.
 
-    Exit code: 0; 1 if no recipe meets --at-most; 2 after bad input.
+    Exit code: 0 on success; 1 if no recipe meets --at-most; 2 after bad input.
     """
     if write_recipe is not None and at_most is None:
         raise OptionError("--write-recipe needs --at-most: say which risk the recipe must meet")

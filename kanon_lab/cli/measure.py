@@ -176,7 +176,9 @@ def measure(
 
     FILE is a .csv, .parquet, .xlsx, .sav, .dta or .sas7bdat file (.gz may follow) with a row for each record, or a data
     set such as health-survey. A csv file is in UTF-8, UTF-16 or Windows-1252. f_k is the number of records that share a
-    record's keys, F_k the sum of their weights. Exit code: 0; 1 if --fail-under-k is not met; 2 after bad input.
+    record's keys, F_k the sum of their weights.
+
+    Exit code: 0 on success; 1 if --fail-under-k is not met; 2 after bad input.
     """
     from kanon_lab.measures import measure
 
@@ -289,8 +291,8 @@ def _texts(kind, result, n):
 @column_option("--weight", "Sampling weight: draw each record with probability 1 / weight, in place of --fraction.")
 @column_option(
     "--cluster",
-    "Clusters (primary sampling units) that the survey drew: draw whole clusters, as a survey of everybody in them "
-    "did.  [default: draw records]",
+    "Column of the clusters (primary sampling units) that the survey drew: draw whole clusters, because the survey "
+    "took everybody in them.  [default: draw records]",
 )
 @click.option(
     "--cluster-fraction",
@@ -332,7 +334,7 @@ def subsample(source, keys, weight, cluster, household, missing, fixed_size, as_
     p(c) = (u1/n1)(u/u2), p(d) = u/u2, and p(identification) = p(a) p(b) p(c) p(d), where p(b) is the fraction. If the
     survey drew clusters or households, name their columns, so that subsamples are drawn in the same way.
 
-    Exit code: 0; 2 after bad input.
+    Exit code: 0 on success; 2 after bad input.
     """
     from kanon_lab.sample.study import subsample_risk
 

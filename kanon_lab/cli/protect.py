@@ -85,10 +85,11 @@ def protect(source, recipe_path, out, overwrite, dry_run, neutralise, least, fai
     memory, by steps that recode, suppress and remove. OUT has the format of FILE; Spark writes a folder of parts.
     Measures that need single records, and the search for copies of identifiers, are left out; the notes say so.
 
-    The book's page on recipes lists every step and setting. Put files of hierarchies beside the recipe. The verdict is
-    on K or, without it, on the recipe's k_required.
+    The book's page on recipes lists every step and setting. Keep hierarchy files in the recipe's folder: the command
+    looks for them there. The verdict is on K or, without it, on the recipe's k_required.
 
-    Exit code: 0; 1 if --fail-under-k is not met; 2 after bad input; 3 if --fail is used and a limit is not met.
+    Exit code: 0 on success; 1 if --fail-under-k is not met; 2 after bad input; 3 if --fail is used and a limit is not
+    met.
     """
     if out is None and not dry_run:
         raise OptionError("--out is not given; name the file to write, or try the recipe with --dry-run")

@@ -10,7 +10,7 @@ from kanon_lab.errors import shortened
 from kanon_lab.measures import MEASURES
 from kanon_lab.measures.registry import LIMITS, measures
 from kanon_lab.report.parts import Bullets, Paragraph, Part, Section, Table, cell_text, render_text, wrapped
-from kanon_lab.report.tables import indicators
+from kanon_lab.report.tables import OVERLAPS, indicators
 from kanon_lab.report.words import texts
 from kanon_lab.roles import MISSING_POLICIES
 from kanon_lab.terms import key_of
@@ -152,7 +152,7 @@ def _measures(protection, history):
     losses = [row for row in measures(shown="state", kind="loss") if not (row.kept or row.part_of)]
     perturbed = not protection.state.truth.perturbed.isdisjoint(spec.key_variables)
     remarks = ["(-: not defined once a key is perturbed; see the notes)"] if perturbed else []
-    title = "Loss after each step{of}: of keys and tables from 0 (none) to 1"
+    title = "Loss after each step{of}: of keys and tables from 0 (none) to 1, of classes in records"
     yield title, *_heads([row for row in losses if not row.needs], share=".4f"), *remarks
     yield "Loss of the quantities after each step{of}", *_heads([row for row in losses if row.needs], share=".4f")
 
@@ -230,7 +230,7 @@ def _end(result, protection):
 def _worst_indicators(protection):
     """Those whose intervals overlap least, in ranges: the estimates before and after would reveal single values."""
     compared = indicators(protection, least=_FEW)[0]
-    worst = compared[compared["overlap"] < 1].sort_values("overlap", kind="stable").head(_MOST_INDICATORS)
+    worst = compared[compared["overlap"] < OVERLAPS[-1]].sort_values("overlap", kind="stable").head(_MOST_INDICATORS)
     if len(worst):
         worst = worst.assign(overlap=[f"{share:.0%} and more" for share in worst["overlap"]])
         for name in ("variable", "category", "by", "group"):

@@ -180,16 +180,16 @@ def report(file, configs, out, protected, overwrite, internal, overrides, fail, 
     on the limits, key variables, classes, the riskiest combinations as counts, diversity, each step, risk and utility.
 
     FILE is a .csv, .parquet, .xlsx, .sav, .dta or .sas7bdat file (.gz may follow), or a data set such as
-    health-survey. A configuration is a recipe for kanon-lab protect with settings of the report; all configurations are
-    checked before FILE is read. For several configurations, OUT is a folder, where each page gets the name of its
-    configuration, or a name in which {name} is replaced by it.
+    health-survey. A configuration is a recipe for kanon-lab protect plus the settings of the report. The command checks
+    every configuration before it reads FILE. For several configurations, OUT is a folder, where each page gets the
+    name of its configuration, or a name in which {name} is replaced by it.
 
     --protected also writes the protected file, the same bytes as kanon-lab protect writes: the command writes both the
     page and the file, or neither. Only with --fail, if a limit is not met, it writes the page alone. It never replaces
     an input file and, without --overwrite, no file with other bytes.
 
-    --internal writes another page, marked as confidential on every screen: with the codes of groups and mappings, what
-    each category became, and the key values at the highest risk. Keep it inside the office.
+    --internal writes a page for the office instead, marked as confidential on every screen. It adds the codes of groups
+    and mappings, what each category became, and the key values at the highest risk. Keep it inside the office.
 
     An engine (--engine) reports on a .parquet, .csv or .csv.gz FILE, or a folder of such parts, that is larger than
     memory, by steps that recode, suppress and remove. The page then has no map and no measures that need single
@@ -197,7 +197,7 @@ def report(file, configs, out, protected, overwrite, internal, overrides, fail, 
 
     If a step fails, its notebook is kept beside the page as NAME.failed.ipynb, without anything that may quote data.
 
-    Exit code: 0; 2 after bad input; 3 if --fail is used and a limit is not met.
+    Exit code: 0 on success; 2 after bad input; 3 if --fail is used and a limit is not met.
     """
     if not configs:
         raise OptionError("--config is not given; name a configuration (kanon-lab init writes a first one)")

@@ -32,7 +32,7 @@ _ROLES = ("key_variables", "sensitive_variables", "weight")
 def save_counts(counted: CountedFile, path: str | Path, *, overwrite: bool = False) -> None:
     """Write counts to a .parquet file, whole or not at all.
 
-    A household would make each row a person, so counts with one are refused.
+    Counts that include a household ID are refused, because each row would then describe one person.
 
     Examples
     --------

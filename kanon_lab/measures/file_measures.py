@@ -185,8 +185,8 @@ def measure(
     estimator : of the individual risk, one of `kanon_lab.measures.ESTIMATORS`; without a weight, all estimate the risk
         of a whole population
     recursive_c : the c of recursive (c, l)-diversity, above 0 and up to a million
-    distance : ``equal`` or ``ordered``: between values of a sensitive variable, for t-closeness.
-        `kanon_lab.measures.diversity` takes a hierarchy.
+    distance : {"equal", "ordered"}
+        Between values of a sensitive variable, for t-closeness. `kanon_lab.measures.diversity` takes a hierarchy.
     bands : for sensitive variables that are quantities, the bands to put them into first
 
     Examples

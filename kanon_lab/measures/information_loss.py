@@ -36,8 +36,8 @@ from kanon_lab.roles import check_k, column_names
 def discernibility(table: ClassTable, *, suppressed: int = 0) -> int:
     """Pairs of records that the keys do not tell apart, each record with itself among them.
 
-    The sum of f_k over the released records, plus `suppressed` (records that were removed whole) times all records,
-    the removed ones included: from n, where every record is unique, to n^2, where all are alike. Without wildcards it
+    Each released record counts f_k; each of the `suppressed` (removed) records counts n, the number of all records
+    including removed ones. The sum runs from n (every record unique) to n^2 (all alike). Without wildcards it
     is the sum of the squares of the class sizes (Bayardo and Agrawal, Data privacy through optimal k-anonymization,
     ICDE 2005, section 3: the metric C_DM).
 
@@ -171,9 +171,9 @@ def table_distances(
     Returns
     -------
     DataFrame
-        One row a table: ``variables`` (tuple of str), ``cells`` (with records in either file), ``hellinger`` and
-        ``total_variation`` (both 0-1; 0 where the shares of all cells are equal, 1 where no cell is in both files),
-        ``cramers_v_before`` and ``cramers_v_after`` (0-1; missing unless two variables are crossed).
+        One row for each table. ``variables``: tuple of str. ``cells``: number of cells with records in at least one
+        file. ``hellinger``, ``total_variation``: 0 if every cell has the same share in both files, 1 if they share no
+        cell. ``cramers_v_before``, ``cramers_v_after``: 0-1, missing unless the table crosses two variables.
 
     Notes
     -----

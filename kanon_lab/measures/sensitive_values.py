@@ -154,8 +154,9 @@ def diversity(
     ----------
     variable : a sensitive or numeric variable of the table's spec, or a Series with one value a record
     recursive_c : the c of recursive (c, l)-diversity, above 0
-    distance : ``equal``, ``ordered`` or ``hierarchical``: distance between values for t-closeness; see `DISTANCES`.
-        Ordered: numbers by size, then text by its letters; bands and ordered categoricals by their own order.
+    distance : {"equal", "ordered", "hierarchical"}
+        Distance between values for t-closeness; see `DISTANCES`. Ordered: numbers by size, then text by its letters;
+        bands and ordered categoricals by their own order.
     hierarchy : of the sensitive variable, for the hierarchical distance
     bands : bands to put a numeric variable into first
 

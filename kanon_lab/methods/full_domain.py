@@ -271,7 +271,7 @@ def lattice_search(
     hierarchies : mapping of str to Hierarchy
         By key variable; a key variable without one stays as it is.
     spec : KeySpec, optional
-        By default the variables of `hierarchies` are the keys, and a missing one is compatible with anything. Under
+        By default the keys are the variables of `hierarchies`, and a missing key value matches any value. Under
         ``category`` a missing key keeps a value of its own, but at a level where all values are alike it joins them.
     suppression_limit : float, 0-1
         Share of the records that may be removed: all records of classes that fail.

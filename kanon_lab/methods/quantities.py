@@ -187,8 +187,8 @@ def microaggregate(
     group means was then within 0.5% of that of the exact groups. Differences are computed on a grid of less than a
     billionth of a standard deviation (up to a million records), on which whole numbers below a billion stay exact.
 
-    With ``robust`` only r differs: it is the remaining record with the largest robust Mahalanobis distance in the whole
-    file (`kanon_lab.measures.outliers`: minimum covariance determinant).
+    ``robust`` differs only in r: the remaining record with the largest robust Mahalanobis distance, measured over the
+    whole file (`kanon_lab.measures.outliers`: minimum covariance determinant).
 
     ``optimal`` (Hansen and Mukherjee 2003): no partition into groups of at least k has a smaller sum of squares about
     the group means. Its time grows with k times the records. Only ``mdav`` makes at least k records alike in all

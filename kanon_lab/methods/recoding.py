@@ -251,7 +251,7 @@ def round_values(series: pd.Series, *, base: float = 1, half: str = "even") -> p
         Numbers as they are written: 2.675 lies half-way between 2.67 and 2.68, although its binary form is a little
         less.
     base : float, 1e-15 to 1e15
-        Such as 0.01, 0.5, 25 or 1000.
+        Numbers are rounded to multiples of this, such as 0.01, 0.5, 25 or 1000.
     half : {"even", "up"}
         Where a number half-way between two multiples goes. ``"even"``: to the even one (75 and 85 both become 80),
         which leaves sums unbiased. ``"up"``: to the one farther from 0 (85 becomes 90, -85 becomes -90).

@@ -189,7 +189,7 @@ def run_notebook(
     source, target : str or Path
         The notebook, and the executed copy to write; its folder is made, and is the kernel's working folder.
     parameters : mapping, optional
-        Value by name, checked by `check_parameters`.
+        Values of the parameters by name; `check_parameters` checks them.
     progress : bool
         Show a bar that counts cells.
     private : bool

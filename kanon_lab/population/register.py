@@ -58,7 +58,8 @@ def draw_register(counts: pd.DataFrame, *, year: int = 2010, persons: int | None
     Parameters
     ----------
     counts, persons, seed
-        As in `register_counts`. The counts have columns place, sex and age_group, in groups of five years.
+        As in `register_counts`. The counts need the columns place, sex and age_group; age groups are five
+        years wide.
     year : int
         The counts are of 1 January of this year: ages are those that were reached on the day before.
 

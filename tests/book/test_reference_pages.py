@@ -52,7 +52,7 @@ def test_options_that_are_named_exist(page):
 
 @in_one_test("page", PAGES)
 def test_exit_codes_are_those_that_help_tells(page):
-    """Of an option, as its help says ``exit with 1``; of a command, as it ends with ``Exit code: 0; 2 ...``."""
+    """Of an option, as its help says ``exit with 1``; of a command, as it ends with ``Exit code: 0 ...``."""
     for sentence in re.split(r"(?<=[.:])\s", PAGES[page]):
         said = {int(code) for code in re.findall(r"exit code `?(\d)", sentence)}
         options = [option for code in named(sentence) for option in re.findall(r"^--fail[a-z-]*", code)]

@@ -77,3 +77,8 @@ def test_shares_in_words(share, beside, text):
 
 def test_a_table_takes_the_number():
     assert f"{rounded(0.000121, power=2):f}" == "0.0121" and rounded(123456.7, digits=2) == Decimal("123457")
+
+
+def test_a_half_as_it_is_written_is_rounded_up():
+    # 65, 145 and 229 of 400: the binary fraction next to .3625 lies below it.
+    assert [percent(n / 400) for n in (65, 145, 229)] == ["16.3%", "36.3%", "57.3%"]

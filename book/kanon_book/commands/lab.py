@@ -86,7 +86,8 @@ def book(folder, language, no_open, as_json):
     """Open the book in the browser, and print where it is.
 
     The command looks in FOLDER, or else beside this package and in the working folder, for a copy of the project where
-    "make book" has run, or for the unpacked bundle. A package installed by pip alone holds no book.
+    "make book" has run, or for the unpacked bundle. Installing the package with pip does not install the
+    built book.
     """
     import webbrowser
 

@@ -1,6 +1,6 @@
 // The page "Your file": asks for a file, its keys and changes, has `engine` count, and shows counts. SAID are its words.
 const root = document.querySelector(".kanon-own"), form = root.querySelector("form"), at = (name) => root.querySelector(`.kanon-own-${name}`);
-const number = (value, digits = {}) => value.toLocaleString(document.documentElement.lang || "en", digits);
+const number = (value, digits = {}) => value.toLocaleString(document.documentElement.lang || "en", { useGrouping: "always", ...digits });
 const share = (part, { rows }) => `${number(part)} (${number((100 * part) / rows, { maximumSignificantDigits: 3 })}\u00a0%)`;
 const said = (part) => (typeof part === "number" ? number(part) : part);
 const say = (key, parts = {}) => (SAID[key] ?? SAID.unread).replace(/\{(\w+)\}/g, (_, name) => said(parts[name]));
