@@ -366,7 +366,8 @@ def reason(row: Any, texts: dict[str, str]) -> str:
     """Why a column has its role, of how many values of which kind it is, and what else it may be."""
     kind = texts[f"kind_{row.kind.replace(' ', '_')}"]
     parts = [doubt(row.role, row.other, texts)] if row.unsure else []
-    parts += [why(row, texts), texts["shape"].format(kind=kind, distinct=row.distinct)]
+    distinct = f"{row.distinct:,}".replace(",", texts["thousands"])
+    parts += [why(row, texts), texts["shape"].format(kind=kind, distinct=distinct)]
     if row.role.startswith("indicators."):
         parts.append(texts["design"])
     if row.role == "key_variables" and row.distinct > _MANY:

@@ -174,13 +174,14 @@ def _chart_of_sizes(a: Analysis, w: Words) -> Figure:
     from kanon_lab.show import class_sizes
 
     summary, k = a.summary, a.summary["k"]
-    frame = by_meaning(w.versions(_drawn(a.sizes)), own=w.say("own_class"), compatible=w.say("compatible"))
+    few, drawn = _with_few_drawn(a.sizes, summary["records"], w)
+    frame = by_meaning(w.versions(drawn), own=w.say("own_class"), compatible=w.say("compatible"))
     counts = {when: summary[when][f"violations_{k}_{summary['policy']}"] for when in ("before", "after")}
     below = {
         when: w.number(count) if isinstance(count, Few) else w.percent(round(count / summary["records"], 2))
         for when, count in counts.items()
     }
-    return _figure(class_sizes(frame), "sizes", w, k=k, **below)
+    return _figure(class_sizes(frame), "sizes", w, k=k, few=few, **below)
 
 
 def _chart_of_risks(a: Analysis, w: Words) -> Figure:
@@ -188,13 +189,10 @@ def _chart_of_risks(a: Analysis, w: Words) -> Figure:
     from kanon_lab.show import risk_distribution
 
     frame = a.risks[a.risks["version"] == "after"].drop(columns="version")
-    few = next((count.step for count in frame["records"] if isinstance(count, Few)), None)
-    frame = _drawn(frame, few or 0, a.summary["records"])  # the last bar, of the riskiest, must not be missing
+    few, frame = _with_few_drawn(frame, a.summary["records"], w)
     top = frame.iloc[int(frame["records"].argmax())]
     parts = {"low": w.percent(top["low"]), "high": w.percent(top["high"]), "records": int(top["records"])}
-    return _figure(
-        risk_distribution(frame), "risks", w, **parts, few="" if few is None else w.say("few_drawn", step=few)
-    )
+    return _figure(risk_distribution(frame), "risks", w, **parts, few=few)
 
 
 def _riskiest(a: Analysis, w: Words) -> list:
@@ -358,14 +356,17 @@ def _ranges(frame: pd.DataFrame, w: Words) -> list[str]:
     return [w.say("risk_range", low=w.percent(low), high=w.percent(high)) for low, high in pairs]
 
 
-def _drawn(frame: pd.DataFrame, few: int = 0, records: int = 1) -> pd.DataFrame:
-    """The same frame, with `few` of all `records` in place of counts that are shown as fewer than a step."""
+def _with_few_drawn(frame: pd.DataFrame, records: int, w: Words) -> tuple[str, pd.DataFrame]:
+    """The frame with the step in place of counts of fewer, so that no bar is missing; and words that say so."""
+    names = frame.columns.intersection(["records", "compatible"])
+    few = next((count.step for name in names for count in frame[name] if isinstance(count, Few)), None)
     drawn = frame.copy()
     for name, share in (("records", "share"), ("compatible", "compatible_share")):
         if name in frame:
             shares = frame[share].astype(float)
-            drawn[name], drawn[share] = frame[name].where(shares.notna(), few).astype(int), shares.fillna(few / records)
-    return drawn
+            drawn[name] = frame[name].where(shares.notna(), few or 0).astype(int)
+            drawn[share] = shares.fillna((few or 0) / records)
+    return "" if few is None else w.say("few_drawn", step=few), drawn
 
 
 def _figure(chart: Any, key: str, words: Words, **parts: Any) -> Figure:

@@ -9,7 +9,7 @@ from functools import cache
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
-from kanon_lab.digits import is_finite, number, percent, rounded
+from kanon_lab.digits import is_finite, local, number, percent, rounded
 from kanon_lab.measures.registry import Measure, measures
 from kanon_lab.report.parts import Paragraph, Part, Section, Table
 from kanon_lab.show.translate import translate_chart
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from kanon_lab.show.page import Figure
 
-_SWAPPED = str.maketrans(",.", ".,")
 _FIGURE = re.compile(r"-?[\d.,]+%?(?: \([\d.,]+%\))?")
 _LOCALE = {"decimal": ",", "thousands": ".", "grouping": [3], "currency": ["", ""]}
 # Columns of a chart's data that hold words.
@@ -161,7 +160,7 @@ class Words:
         return self._local(text) if _FIGURE.fullmatch(text) else text
 
     def _local(self, text: str) -> str:
-        return text if self.language == "en" else text.translate(_SWAPPED)
+        return local(text, self.language)
 
 
 @cache

@@ -114,7 +114,7 @@ def test_the_first_screen_says_what_is_not_met_and_what_to_do(found):
     for name in ("global_risk", "household_risk"):
         start = LIMITS[name].advice("es").split("{")[0]
         assert start in spanish
-    assert "NOT met" in english and "0.01% or less" in english and "0,01% o menos" in spanish
+    assert "NOT met" in english and "0.01% or less" in english and "0,01\xa0% o menos" in spanish
 
 
 def test_met_limits_and_no_limits_are_said():
@@ -128,7 +128,7 @@ def test_met_limits_and_no_limits_are_said():
 def test_numbers_are_written_as_in_the_language():
     english, spanish = Words("en"), Words("es")
     assert (english.number(25000.5, 1), spanish.number(25000.5, 1)) == ("25,000.5", "25.000,5")
-    assert (english.percent(0.0525), spanish.percent(0.0525)) == ("5.25%", "5,25%")
+    assert (english.percent(0.0525), spanish.percent(0.0525)) == ("5.25%", "5,25\xa0%")
     assert english.percent(0.00001234) == "0.00123%" and english.percent(None) == "–"
     table = pd.DataFrame({"a, b": ["1,234.5"], "n": [1234.5]})
     assert (
@@ -290,7 +290,7 @@ def test_quantities_that_find_persons_are_told_beside_the_verdict():
     """400 distinct incomes that nothing changes: each finds its record, and no limit counts that."""
     as_it_came = {**SETTINGS, "steps": SETTINGS["steps"][:1]}
     analysis = analyse(FRAME, as_config(as_it_came), name="survey.csv")
-    for language, said in (("en", "finds the right record in 100%"), ("es", "encuentra su registro en el 100%")):
+    for language, said in (("en", "finds the right record in 100%"), ("es", "encuentra su registro en el 100\xa0%")):
         parts = section(analysis, "summary", language)
         assert said in "".join(part._repr_html_() for part in parts if hasattr(part, "_repr_html_"))
 

@@ -163,7 +163,7 @@ def test_notes_have_their_counts_in_steps(found):
     ).notes
     assert "level 0.001) in c (9%; by chance alone 5%); apply" in order and "(9.1%; by chance alone 5.0%)" in alike
     assert "nivel 0,001) en c (9%; al azar 5%)" in Words("es").note(order)
-    assert "(9,1%; al azar 5,0%)" in Words("es").note(alike)
+    assert "(9,1\xa0%; al azar 5,0\xa0%)" in Words("es").note(alike)
 
 
 def test_no_guess_of_the_input_is_confirmed(tmp_path):
