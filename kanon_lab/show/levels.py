@@ -12,8 +12,9 @@ from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.methods import LOSSES, lattice_search, level_grid
 from kanon_lab.show import style
+from kanon_lab.show.colors import BLUE, ORANGE
 from kanon_lab.show.controls import Explorer, Shown, bound, drawn, show_state, table
-from kanon_lab.show.style import BLUE, ORANGE, alt
+from kanon_lab.show.style import alt
 
 if TYPE_CHECKING:
     import pandas as pd
