@@ -7,17 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from kanon_lab.columns import (
-    ORIGINAL,
-    RELEASED,
-    coded,
-    distinct_rows,
-    grouped,
-    numbers_of,
-    one_column,
-    pack,
-    refuse,
-)
+from kanon_lab.columns import ORIGINAL, RELEASED, coded, distinct_rows, grouped, numbers_of, one_column, pack, refuse
 from kanon_lab.errors import DataError, OptionError, about, shortened
 from kanon_lab.roles import names_of
 
