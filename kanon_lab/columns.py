@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.errors import DataError, OptionError, about, shortened
-from kanon_lab.roles import check_there_once, column_names, named_once
+from kanon_lab.roles import check_there_once, column_names
 
 
 def distinct(series: pd.Series) -> tuple[np.ndarray, pd.Index]:
@@ -56,23 +56,6 @@ def holds_numbers(column: pd.Series) -> bool:
     """Whether a column is of a type of real numbers; truth values are none."""
     types = pd.api.types
     return types.is_numeric_dtype(column) and not (types.is_bool_dtype(column) or types.is_complex_dtype(column))
-
-
-def names_of(names: Iterable[str] | str, setting: str, *, at_least_one: str = "") -> tuple[str, ...]:
-    """Names of columns as a tuple; an `OptionError` that calls them `setting` where one is named twice or is no name.
-
-    With `at_least_one`, such as " to perturb", there must be a name: the text ends the message of the error.
-    """
-    try:
-        listed: tuple[Any, ...] = (names,) if isinstance(names, str) else tuple(names)
-    except TypeError:
-        listed = (None,)
-    if not all(isinstance(name, str) and name for name in listed):
-        raise OptionError(f"{setting} must be names of columns, such as [income, rent], not {shortened(repr(names))}")
-    named_once(listed, setting)
-    if at_least_one and not listed:
-        raise OptionError(f"{setting}: name at least one variable{at_least_one}")
-    return listed
 
 
 def with_columns(frame: pd.DataFrame, columns: Mapping[str, pd.Series | float]) -> pd.DataFrame:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kanon_lab.errors import DataError, OptionError, meant, shortened
 
@@ -175,6 +175,23 @@ def column_names(names: Iterable[str] | str | None, setting: str) -> tuple[str, 
         _check_name(name, setting)
     named_once(names, setting)
     return names
+
+
+def names_of(names: Iterable[str] | str, setting: str, *, at_least_one: str = "") -> tuple[str, ...]:
+    """Names that are text, as a tuple; an `OptionError` that calls them `setting` where one stands twice or is no name.
+
+    With `at_least_one`, such as " to perturb", there must be a name: the text ends the message of the error.
+    """
+    try:
+        listed: tuple[Any, ...] = (names,) if isinstance(names, str) else tuple(names)
+    except TypeError:
+        listed = (None,)
+    if isinstance(names, Mapping) or not all(isinstance(name, str) and name for name in listed):
+        raise OptionError(f"{setting} must be names of columns, such as [income, rent], not {shortened(repr(names))}")
+    named_once(listed, setting)
+    if at_least_one and not listed:
+        raise OptionError(f"{setting}: name at least one variable{at_least_one}")
+    return listed
 
 
 def named_once(names: Sequence[object], setting: str) -> None:

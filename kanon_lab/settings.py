@@ -24,7 +24,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from kanon_lab.errors import KanonLabError, OptionError, meant, shortened
-from kanon_lab.roles import KeySpec, named_once
+from kanon_lab.roles import KeySpec, names_of
 
 Check = Callable[[Any, str], Any]
 # Settings of a whole file, which no part of it has.
@@ -203,19 +203,10 @@ def chosen_from(choices: Iterable[str]) -> CheckedBy:
     return CheckedBy(check, Literal[words])
 
 
-def names_in(value: object, setting: str) -> list[str]:
-    """Names of columns in a setting: one text, or a list of them."""
-    names = [value] if isinstance(value, str) else value
-    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) and name for name in names):
-        raise OptionError(f"{setting} must be names of columns, such as [region, age], not {shortened(repr(value))}")
-    return list(names)
-
-
-def _one_or_more(value: object, setting: str) -> list[str]:
-    if not (names := names_in(value, setting)):
+def _one_or_more(value: Any, setting: str) -> list[str]:
+    if not (names := names_of(value, setting)):
         raise OptionError(f"{setting} must be the name of a column, or a list of names")
-    named_once(names, setting)
-    return names
+    return list(names)
 
 
 def _one_name(value: object, setting: str) -> str:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import re
-import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -42,12 +40,6 @@ class Term:
     def meaning_in(self, language: str) -> str:
         """Its meaning in a language; in English where it has none in that."""
         return self.meaning_es if language == "es" and self.meaning_es else self.meaning
-
-    @property
-    def plain_symbol(self) -> str:
-        """The symbol where formulas are not set: Greek letters as such, no braces."""
-        greek = re.sub(r"\\([a-z]+)", lambda name: unicodedata.lookup(f"GREEK SMALL LETTER {name[1]}"), self.symbol)
-        return greek.replace("{", "").replace("}", "")
 
 
 @cache

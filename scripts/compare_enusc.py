@@ -4,12 +4,12 @@ Persons are those of 15 and over, whom both files have; households are counted o
 a row per figure: measure, group (region; sex and age; answer), synthetic, real and difference. Sex is 1 man, 2 woman;
 bands of age are named by their first year; "all" is the country.
 
-Run: python scripts/compare_enusc.py REAL     REAL: the csv of the real file
+Run: python scripts/compare_enusc.py REAL
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
 from pathlib import Path
 
 import pandas as pd
@@ -24,7 +24,9 @@ ITEMS = {"hom_insg_micro": 1, "muj_insg_micro": 2, "hom_insg_calles.barrio": 1, 
 
 def main() -> None:
     """Write the comparison and say, for each measure, how far the two are apart."""
-    table = comparison(pd.read_csv(data_path("enusc-synthetic")), pd.read_csv(sys.argv[1]))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("real", type=Path, metavar="REAL", help="the csv of the real file")
+    table = comparison(pd.read_csv(data_path("enusc-synthetic")), pd.read_csv(parser.parse_args().real))
     write_bytes(RESULT, table.to_csv(index=False, lineterminator="\n").encode())
     print(table.groupby("measure", sort=False)["difference"].describe()[["count", "mean", "min", "max"]].round(3))
 

@@ -60,7 +60,7 @@ NEAR = {"u1": 0.008, "u2": 0.033}
 
 def main() -> None:
     """Fit unless told not to, then draw and write the result."""
-    parser = argparse.ArgumentParser(description="Fit the synthetic census of Catalonia.")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--draw", action="store_true", help="only draw the samples and write the result")
     targets = printed()
     if not parser.parse_args().draw:

@@ -37,6 +37,7 @@ Run: python scripts/make_enusc.py     (scripts/compare_enusc.py then sets its fr
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 
 import numpy as np
@@ -396,4 +397,5 @@ def ruts(size: int, rng: np.random.Generator) -> list[str]:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     main()

@@ -23,6 +23,7 @@ Run: python scripts/make_facts.py
 
 from __future__ import annotations
 
+import argparse
 import os
 from pathlib import Path
 
@@ -152,4 +153,5 @@ def spread(counts: np.ndarray, fitted: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     main()

@@ -29,6 +29,7 @@ Run: python scripts/make_school.py
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 
 import numpy as np
@@ -185,4 +186,5 @@ def drawn(pupils: pd.DataFrame, rng: np.random.Generator) -> np.ndarray:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     main()

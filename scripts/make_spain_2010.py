@@ -10,6 +10,7 @@ Run: python scripts/make_spain_2010.py
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 
 import numpy as np
@@ -138,4 +139,5 @@ def cuadro_1_differences(cells: np.ndarray, figures: pd.DataFrame) -> pd.Series:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     main()

@@ -23,6 +23,7 @@ Run: python scripts/make_survey.py
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 
 import numpy as np
@@ -258,4 +259,5 @@ def diagnoses(ages: np.ndarray, women: np.ndarray, rng: np.random.Generator) -> 
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     main()

@@ -9,6 +9,7 @@ FOLDER (by default that of temporary files) needs 200 MB for the register, and w
 
 from __future__ import annotations
 
+import argparse
 import datetime
 import json
 import os
@@ -44,8 +45,11 @@ with duckdb.connect(config={{"memory_limit": "{memory}", "temp_directory": "{fol
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", metavar="FOLDER", help="for the register and what DuckDB spills")
+    parent = parser.parse_args().folder
     steps, spain = [], load_counts("spain-2010")
-    with tempfile.TemporaryDirectory(dir=sys.argv[1] if len(sys.argv) > 1 else None) as folder:
+    with tempfile.TemporaryDirectory(dir=parent) as folder:
         register = Path(folder) / "register.parquet"
         command = ["data", "make", "register", "--seed", str(SEED), "--out", str(register)]
         run(steps, f"kanon-lab data make register --seed {SEED}", [sys.executable, "-m", "kanon_lab", *command])

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 from canaries import Reports
+from cases import sound
 from hypothesis import is_hypothesis_test, settings
 from processes import once
 
+from kanon_lab.errors import DataError
 from kanon_lab.loading import load_jsonschema
 
 load_jsonschema()  # before anything else does, which would take a second or two
@@ -95,9 +97,31 @@ def solved(common) -> Callable[[Path], list]:
     """The exercises of a file, solved once for all processes that test."""
     from kanon_book.course import solved_file
 
+    def solve(path: Path) -> list | str:
+        try:
+            return solved_file(path)
+        except DataError as error:
+            return str(error)
+
     def read(path: Path) -> list:
         kept = common("solved") / path.stem
-        once(kept, lambda: kept.write_bytes(pickle.dumps(solved_file(path))))
-        return pickle.loads(kept.read_bytes())
+        once(kept, lambda: kept.write_bytes(pickle.dumps(solve(path))))
+        result = pickle.loads(kept.read_bytes())
+        with sound():
+            if isinstance(result, str):
+                raise DataError(result)
+        return result
 
     return read
+
+
+@pytest.fixture
+def sound_exercises(solved: Callable[[Path], list]) -> None:
+    """Skip the test where a file of exercises cannot be read, or the first one not be solved."""
+    from kanon_book.course import find_exercises, read_exercises
+
+    paths = [*find_exercises().values()]
+    with sound():
+        solved(paths[0])
+        for path in paths:
+            read_exercises(path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+import runpy
 import subprocess
 import sys
 import tomllib
@@ -48,6 +49,23 @@ def test_imports_go_one_way_and_in_no_circle():
     tool = Path(sys.executable).with_name("lint-imports")
     done = subprocess.run([tool, "--no-cache"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+RUN = [
+    path
+    for folder in (BOOK, ROOT / "scripts")
+    for path in sorted(folder.rglob("*.py"))
+    if "\nif __name__ ==" in path.read_text("utf-8")
+]
+
+
+@pytest.mark.parametrize("path", RUN, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_what_is_run_by_its_name_has_a_help_that_does_nothing_else(path, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", [path.name, "--help"])
+    with pytest.raises(SystemExit) as caught:
+        runpy.run_path(str(path), run_name="__main__")
+    assert caught.value.code == 0
+    assert capsys.readouterr().out.startswith("usage: ")
 
 
 # Of a room: Python, scripts, style sheets and templates, without what it reads, and without its lists of names (.pyi).

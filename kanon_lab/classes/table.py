@@ -112,7 +112,6 @@ class ClassTable:
     F_k : population frequency: the sum of the weights of those records (each 1 without a weight variable)
     class_of_row : class of each row, 0 to n_classes - 1. A row is a record, or several records with the same values
     records_of_row : records of each row; None where each row is one record
-    own_weights : sum of the weights of the records that have exactly these key values; None without a weight variable
     """
 
     spec: KeySpec
@@ -122,7 +121,6 @@ class ClassTable:
     F_k: np.ndarray = field(repr=False)
     class_of_row: np.ndarray = field(repr=False)
     records_of_row: np.ndarray | None = field(repr=False)
-    own_weights: Sums | None = field(repr=False)
     _keys: tuple[Coded, ...] = field(repr=False)
     _others: pd.DataFrame = field(repr=False)
 
@@ -337,7 +335,7 @@ def _table(
     own = None if weights is None else sums_by_group(class_of_row, weights, classes)
     others = frame[[name for name in spec.variables if name not in spec.key_variables and name in frame]]
     f_k, F_k = records, records.astype(float) if own is None else own.rounded
-    parts = class_of_row, records_of_row, own, tuple(columns), others.copy(deep=False)
+    parts = class_of_row, records_of_row, tuple(columns), others.copy(deep=False)
     table = ClassTable(spec, frame.index, records, f_k, F_k, *parts)
     if spec.missing == "error" and any(absent):
         at = absent.index(True)

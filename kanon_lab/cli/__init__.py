@@ -85,7 +85,7 @@ def main(args: Sequence[str] | None = None) -> None:
     code = run(sys.argv[1:] if args is None else args)
     if heard:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing is left to clean up: Python would print where it was
-    eval("0")  # else Python ends by a signal, not by the code, where an interrupt came in the middle of such a call
+    eval("0")  # `python -m` ends by the signal, not by the code, if the last call of eval was interrupted: make another
     sys.exit(code)
 
 

@@ -20,7 +20,6 @@ from kanon_lab.columns import (
     distinct,
     distinct_rows,
     grouped,
-    names_of,
     one_column,
     pack,
     paired,
@@ -30,7 +29,7 @@ from kanon_lab.columns import (
 )
 from kanon_lab.errors import DataError, OptionError, about, shortened
 from kanon_lab.measures.survey_design import Design, weights_of_both
-from kanon_lab.roles import check_k, column_names
+from kanon_lab.roles import check_k, column_names, names_of
 
 
 def discernibility(table: ClassTable, *, suppressed: int = 0) -> int:

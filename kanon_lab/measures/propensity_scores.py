@@ -14,9 +14,10 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.arguments import check_choice, check_whole
-from kanon_lab.columns import ORIGINAL, RELEASED, holds_numbers, names_of, numbers_of, one_column, with_absent
+from kanon_lab.columns import ORIGINAL, RELEASED, holds_numbers, numbers_of, one_column, with_absent
 from kanon_lab.errors import MissingPackageError, OptionError, about, shortened
 from kanon_lab.measures.information_loss import both_coded, refuse_empty
+from kanon_lab.roles import names_of
 
 if TYPE_CHECKING:
     from scipy import sparse

@@ -7,19 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from kanon_lab.columns import (
-    ORIGINAL,
-    RELEASED,
-    coded,
-    distinct_rows,
-    grouped,
-    names_of,
-    numbers_of,
-    one_column,
-    pack,
-    refuse,
-)
+from kanon_lab.columns import ORIGINAL, RELEASED, coded, distinct_rows, grouped, numbers_of, one_column, pack, refuse
 from kanon_lab.errors import DataError, OptionError, about, shortened
+from kanon_lab.roles import names_of
 
 #: A standard error, or a length, below this share of its estimate is 0 but for rounding.
 NOTHING = 1e-13

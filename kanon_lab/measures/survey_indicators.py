@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.arguments import ROUNDING, check_choice, is_number
-from kanon_lab.columns import as_text, coded, composed, distinct_rows, names_of, numbers_of, one_column
+from kanon_lab.columns import as_text, coded, composed, distinct_rows, numbers_of, one_column
 from kanon_lab.errors import DataError, OptionError, UnfitOptionError, shortened
 from kanon_lab.measures.survey_design import NOTHING, Design, Domains, Survey, mean_interval, rate_interval, ratios
+from kanon_lab.roles import names_of
 
 #: The text between names, and between values, that are crossed.
 BETWEEN = " x "

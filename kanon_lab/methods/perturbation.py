@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.arguments import check_choice, check_frame
-from kanon_lab.columns import names_of, numbers_of, refuse, strata_codes, with_columns
+from kanon_lab.columns import numbers_of, refuse, strata_codes, with_columns
 from kanon_lab.errors import DataError, shortened
 from kanon_lab.measures import Outliers, outliers
+from kanon_lab.roles import names_of
 
 #: How strictly something is kept.
 EXACTLY, EXPECTED, NEARLY = "exactly", "in expectation", "nearly"

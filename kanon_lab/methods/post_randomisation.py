@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.arguments import as_share, check_frame
-from kanon_lab.columns import coded, grouped, names_of, numbers_of, one_column, refuse, strata_codes
+from kanon_lab.columns import coded, grouped, numbers_of, one_column, refuse, strata_codes
 from kanon_lab.errors import DataError, OptionError, meant, shortened
 from kanon_lab.methods.perturbation import KEEPS, Perturbed, generator, reordered, variables_of
 from kanon_lab.methods.transition import (
@@ -23,7 +23,7 @@ from kanon_lab.methods.transition import (
     stay_probabilities,
     two_stages,
 )
-from kanon_lab.roles import check_seed
+from kanon_lab.roles import check_seed, names_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.arguments import check_frame, check_positive
-from kanon_lab.columns import as_decimal, coded, names_of, one_column, quantity, refuse, strata_codes
+from kanon_lab.columns import as_decimal, coded, one_column, quantity, refuse, strata_codes
 from kanon_lab.digits import percent
 from kanon_lab.errors import DataError, OptionError, shortened
 from kanon_lab.methods.perturbation import (
@@ -24,7 +24,7 @@ from kanon_lab.methods.perturbation import (
     strata_groups,
     variables_of,
 )
-from kanon_lab.roles import check_seed
+from kanon_lab.roles import check_seed, names_of
 
 _DATES = {"date", "datetime", "datetime64", "timedelta", "timedelta64", "period", "time"}
 

@@ -89,7 +89,18 @@ class Protection(Chain):
         kind, position = kind_of(name), len(self.steps) + 1
         levels = int(bool(self.steps) and self.steps[0].households is not None)
         with step_errors(position, name, levels=levels):
-            settings, seed = self._with_seed(kind, settings, seed, position)
+            if not isinstance(settings if settings is not None else {}, Mapping):
+                raise OptionError(f"its settings must be a mapping of names to values, not {shortened(repr(settings))}")
+            try:
+                settings = deepcopy(dict(settings or {}))
+            except RecursionError:
+                raise OptionError("its settings are nested too deeply; no step needs that") from None
+            if kind.random:
+                own = settings.pop("seed", None)
+                seed = own if seed is None else seed
+                seed = derived_seed(self.seed, position) if seed is None else check_seed(seed)
+            elif seed is not None or "seed" in settings:
+                raise OptionError("nothing is random in it, so it takes no seed")
             check_columns(columns_of(name, settings), self.released_columns)
             if kind.within_strata:
                 self._check_strata()
@@ -181,23 +192,6 @@ class Protection(Chain):
         if steps and "household_level" in steps[0]:
             settings |= steps.pop(0)
         return _plain({**settings, "steps": steps}, "the recipe")
-
-    def _with_seed(
-        self, kind: Kind, settings: Mapping[str, Any] | None, seed: int | None, position: int
-    ) -> tuple[dict, int | None]:
-        if not isinstance(settings if settings is not None else {}, Mapping):
-            raise OptionError(f"its settings must be a mapping of names to values, not {shortened(repr(settings))}")
-        try:
-            settings = deepcopy(dict(settings or {}))
-        except RecursionError:
-            raise OptionError("its settings are nested too deeply; no step needs that") from None
-        if not kind.random:
-            if seed is not None or "seed" in settings:
-                raise OptionError("nothing is random in it, so it takes no seed")
-            return settings, None
-        own = settings.pop("seed", None)
-        seed = own if seed is None else seed
-        return settings, check_seed(seed) if seed is not None else derived_seed(self.seed, position)
 
     def _check_strata(self) -> None:
         """Raise a `DataError` if a step has suppressed a stratum; the method itself reports one that came missing."""

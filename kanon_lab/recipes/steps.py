@@ -26,8 +26,8 @@ from kanon_lab.methods.suppression import check_key, check_policy, importance_ra
 from kanon_lab.recipes.measured import Rule
 from kanon_lab.recipes.settings import STEP_SEED, HouseholdLevel, K
 from kanon_lab.recipes.state import Chain
-from kanon_lab.roles import KeySpec
-from kanon_lab.settings import COLUMN, COLUMNS, CheckedBy, Settings, chosen_from, names_in, read, setting
+from kanon_lab.roles import KeySpec, names_of
+from kanon_lab.settings import COLUMN, COLUMNS, CheckedBy, Settings, chosen_from, read, setting
 
 #: What ``shuffle_records`` puts in random order.
 SHUFFLED_BY = ("record", "household", "within_household")
@@ -119,7 +119,7 @@ class Suppress(StepSettings):
         named = list(self.importance) if isinstance(self.importance, Mapping) else []
         for combination in self.combinations if isinstance(self.combinations, (list, tuple)) else ():
             if isinstance(combination, Mapping) and "keys" in combination:
-                named += names_in(combination["keys"], "keys")
+                named += names_of(combination["keys"], "keys")
         return named
 
     def check_keys(self, spec: KeySpec) -> None:

@@ -25,7 +25,16 @@ def read_yaml(path: str | Path) -> dict:
     Letters with accents are composed (NFC), as in the names of columns. Anchors are refused, since copies of copies may
     be endless.
     """
-    settings = parse_yaml(text := _text(path), path)
+    files.check_file(path)
+    with files.reading_errors(path), Path(path).open("rb") as file:
+        content = file.read(_MOST_BYTES + 1)
+    if len(content) > _MOST_BYTES:
+        raise DataError(f"{path}: is larger than {_MOST_BYTES:,} bytes, too large to be settings; check the path")
+    try:
+        text = unicodedata.normalize("NFC", content.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise DataError(f"{path}: is not text in UTF-8; save it as UTF-8, or check the path") from None
+    settings = parse_yaml(text, path)
     if isinstance(settings, dict):
         return settings
     fault = "is empty; write" if settings is None else "is no list of"
@@ -51,18 +60,6 @@ def parse_yaml(text: str, place: str | Path) -> Any:
 def dump_yaml(settings: dict) -> str:
     """Settings of plain types as YAML that `read_yaml` reads, in their order."""
     return yaml.dump(settings, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
-
-
-def _text(path: str | Path) -> str:
-    files.check_file(path)
-    with files.reading_errors(path), Path(path).open("rb") as file:
-        content = file.read(_MOST_BYTES + 1)
-    if len(content) > _MOST_BYTES:
-        raise DataError(f"{path}: is larger than {_MOST_BYTES:,} bytes, too large to be settings; check the path")
-    try:
-        return unicodedata.normalize("NFC", content.decode("utf-8-sig"))
-    except UnicodeDecodeError:
-        raise DataError(f"{path}: is not text in UTF-8; save it as UTF-8, or check the path") from None
 
 
 class _Loader(yaml.SafeLoader):

@@ -20,9 +20,9 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.arguments import as_numbers, as_share, check_frame, is_number
-from kanon_lab.columns import Coded, coded, names_of
+from kanon_lab.columns import Coded, coded
 from kanon_lab.errors import OptionError, shortened
-from kanon_lab.roles import KeySpec, check_k
+from kanon_lab.roles import KeySpec, check_k, names_of
 
 #: Sums of sizes stay exact as floats.
 MOST_RECORDS = 2**53

@@ -11,7 +11,8 @@ from kanon_lab.classes import by_meaning
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.show import style
-from kanon_lab.show.style import BLACK, BLUE, GREY, ORANGE, alt
+from kanon_lab.show.colors import BLACK, BLUE, GREY, ORANGE
+from kanon_lab.show.style import alt
 
 # Versions differ in lightness too: every second one is pale inside its outline.
 _VERSION_COLORS, _VERSION_FILLS = (BLUE, ORANGE, BLACK, GREY), (BLUE, "#f8d9c4", BLACK, "#e3e5e8")

@@ -111,8 +111,12 @@ class Explorer:
         shown = self._tell(self.values)
         self.answer.value, self.sentence.value = "", _status(shown.sentence)
         self.table.value, self.more.value = shown.table, shown.more
+        outputs = []
+        if shown.drawing is not None:
+            data = {VEGALITE_MIME: shown.drawing, "text/plain": shown.drawing["description"]}
+            outputs.append({"output_type": "display_data", "data": data, "metadata": {}})
         # One assignment swaps the old drawing for the new one; clearing and displaying would flicker and could pile up.
-        self.chart.outputs = _outputs(shown.drawing)
+        self.chart.outputs = tuple(outputs)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict:
         return self.box._repr_mimebundle_(**kwargs)
@@ -160,28 +164,19 @@ def moved(
 def table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]], *, chosen: int) -> str:
     """A table of texts, whose first cells name the rows; the chosen row is bold."""
     head = "".join(f'<th scope="col" style="text-align: right; {_CELL}">{escape(text)}</th>' for text in heads)
-    body = "".join(_row(cells, current=number == chosen) for number, cells in enumerate(rows))
+    body = ""
+    for number, cells in enumerate(rows):
+        style, mark = ("font-weight: bold", ' aria-current="true"') if number == chosen else ("", "")
+        name, *rest = map(escape, cells)
+        values = "".join(f'<td style="text-align: right; {_CELL}">{text}</td>' for text in rest)
+        body += f'<tr style="{style}"{mark}><th scope="row" style="{_CELL}">{name}</th>{values}</tr>'
     caption = f"<caption>{escape(caption)}</caption>"
     return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def _row(cells: Sequence[str], *, current: bool) -> str:
-    style, mark = ("font-weight: bold", ' aria-current="true"') if current else ("", "")
-    name, *rest = map(escape, cells)
-    values = "".join(f'<td style="text-align: right; {_CELL}">{text}</td>' for text in rest)
-    return f'<tr style="{style}"{mark}><th scope="row" style="{_CELL}">{name}</th>{values}</tr>'
 
 
 def _status(html: str) -> str:
     """A sentence that screen readers speak when it changes."""
     return f'<p role="status" style="font-size: 1.15em; line-height: 1.4; margin: 0.5em 0">{html}</p>'
-
-
-def _outputs(spec: dict[str, Any] | None) -> tuple[dict, ...]:
-    if spec is None:
-        return ()
-    data = {VEGALITE_MIME: spec, "text/plain": spec["description"]}
-    return ({"output_type": "display_data", "data": data, "metadata": {}},)
 
 
 def _widget(binding: dict[str, Any]) -> Any:

@@ -12,6 +12,7 @@ from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.roles import as_spec
 from kanon_lab.show import style
+from kanon_lab.show.colors import BLUE, ORANGE
 from kanon_lab.show.controls import Explorer, Shown, bound, drawn, show_state, table
 from kanon_lab.show.style import alt
 
@@ -177,7 +178,7 @@ def _layers(keys: int, k_max: int) -> list:
     rows = f"datum.set == set || datum.set == {2**keys - 1}"
     curve = f"datum.set == set ? '{_CURVES[0]}' : '{_CURVES[1]}'"
     curves = style.curves_by_k(rows, k_max, "up_to", "count", "datum.count / records", curve=curve).encode(x=x, y=y)
-    color, dash = style.by_name(_CURVES, [style.BLUE, style.ORANGE]), style.by_name(_CURVES, [[1, 0], [6, 4]])
+    color, dash = style.by_name(_CURVES, [BLUE, ORANGE]), style.by_name(_CURVES, [[1, 0], [6, 4]])
     lines = curves.mark_line(interpolate="step-after", strokeWidth=2.5).encode(
         color=alt.Color("curve:N", scale=color, title=None),
         strokeDash=alt.StrokeDash("curve:N", scale=dash, title=None, legend=style.line_legend()),

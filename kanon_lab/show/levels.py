@@ -12,8 +12,9 @@ from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.methods import LOSSES, lattice_search, level_grid
 from kanon_lab.show import style
+from kanon_lab.show.colors import BLUE, ORANGE
 from kanon_lab.show.controls import Explorer, Shown, bound, drawn, show_state, table
-from kanon_lab.show.style import BLUE, ORANGE, alt
+from kanon_lab.show.style import alt
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -276,11 +277,12 @@ class _State:
 
     def result(self) -> str:
         if self.levels is None:
-            few = _within(_removed_at(self.grid, self.k), self.limit, self.grid["n"])
+            removed, n = _removed_at(self.grid, self.k), self.grid["n"]
+            few = (removed <= self.limit * n + 1e-9) & (removed < n)  # as `lattice_search` has it, never all of them
             return f"At {self.allowed().replace(';', ', where')}: {int(few.sum()):,} of them stay within that limit."
-        removed, n, *_ = self.measured(self.levels)
+        of_node, of_all, *_ = self.measured(self.levels)
         words = ", ".join(f"{name}: {self.names[name][level]}" for name, level in self.levels.items())
-        return f"At k = {self.k}, {percent(removed / n)} of the records must be removed with {words}."
+        return f"At k = {self.k}, {percent(of_node / of_all)} of the records must be removed with {words}."
 
     def measured(self, levels: Mapping[str, int]) -> tuple[int, int, int, int]:
         """Records to be removed, records, classes and k achieved of a node."""
@@ -295,11 +297,6 @@ class _State:
 def _removed_at(grid: pd.DataFrame, k_required: int) -> pd.Series:
     """Records of each node in classes smaller than k."""
     return grid[k_required - 1] if k_required > 1 else 0 * grid["n"]
-
-
-def _within(removed: Any, limit: float, n: Any) -> Any:
-    """Whether so many records may be removed: as `kanon_lab.methods.lattice_search` has it, never all of them."""
-    return (removed <= limit * n + 1e-9) & (removed < n)
 
 
 def _named(name: str, top: int, level_names: Mapping[str, Sequence[str]] | None) -> list[str]:

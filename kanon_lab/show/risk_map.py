@@ -29,8 +29,9 @@ from kanon_lab.recipes.tradeoff import (
     risk_steps,
 )
 from kanon_lab.show import style
+from kanon_lab.show.colors import BLUE, LIGHT_GREY, ORANGE
 from kanon_lab.show.controls import Explorer, Shown, drawn, ipywidgets, moved, table
-from kanon_lab.show.style import BLUE, LIGHT_GREY, ORANGE, alt
+from kanon_lab.show.style import alt
 
 _HEIGHT, _LINE = 300, 16
 # Pixels from the drawing to the name of the loss below its axis, and to the words below that.

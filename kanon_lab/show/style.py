@@ -13,10 +13,6 @@ from kanon_lab.digits import LEAST_SHARE, percent
 from kanon_lab.errors import MissingPackageError, OptionError
 from kanon_lab.loading import load_jsonschema
 from kanon_lab.show.colors import BLACK, BLUE, GREY, GRID, INK, ORANGE
-from kanon_lab.show.colors import DARK as DARK
-from kanon_lab.show.colors import GREEN as GREEN
-from kanon_lab.show.colors import LIGHT_GREY as LIGHT_GREY
-from kanon_lab.show.colors import PURPLE as PURPLE
 
 load_jsonschema()
 try:

@@ -21,7 +21,7 @@ from kanon_book import places
 from kanon_book.building.api_pages import write_pages
 from kanon_book.building.editions import LANGUAGE, prepare
 from kanon_book.building.lighten import lighten
-from kanon_book.building.notebooks import run_notebooks
+from kanon_book.building.notebooks import check_notebooks, run_notebooks
 from kanon_book.building.stamps import JUPYTER_BOOK, digest, files_under, first_reason
 from kanon_lab import __version__
 from kanon_lab.errors import KanonLabError
@@ -53,6 +53,7 @@ class Book:
         config.kanon_executed = str(SPANISH / "notebooks" if spanish else places.EXECUTED)
         if not spanish:
             with one_line():
+                check_notebooks()
                 run_notebooks()
                 write_pages(places.CHAPTERS / "api")
 

@@ -1,8 +1,6 @@
 """Put everything into one archive, for a class without internet: the book, on paper too, notebooks, exercises, a wheel.
 
-    python -m kanon_book.building.bundle [--with-packages]
-
-makes _build/kanon-lab-bundle.zip of the built book ("make bundle" builds it first), and prints the book before that if
+Makes _build/kanon-lab-bundle.zip of the built book ("make bundle" builds it first), and prints the book before that if
 need be. The same commit gives the same archive, as far as what is in it is the same. With packages, all that a wheel
 needs stands beside it, for this system and this version of Python only.
 """
@@ -18,7 +16,7 @@ from platform import platform, python_version
 from tempfile import TemporaryDirectory
 
 from kanon_book.building import printing
-from kanon_book.building.stamps import HTML, files_under, run_command
+from kanon_book.building.stamps import HTML, command_line, files_under, run_command
 from kanon_book.course.learner import PROJECT, START
 from kanon_book.pages.edition import EDITIONS, commit_of
 from kanon_book.places import BUILD, ROOT
@@ -37,11 +35,11 @@ _STYLE = "body{max-width:44rem;margin:2rem auto;padding:0 1rem;font:1.05rem/1.5 
 _FIRST = (1980, 1, 1, 0, 0, 0)
 
 
-def main(options: list[str]) -> int:
-    if set(options) - {WITH_PACKAGES}:
-        print(f"make bundle: the only option is {WITH_PACKAGES}", file=sys.stderr)
-        return 2
-    return run_command("make bundle", lambda: make(WITH_PACKAGES in options))
+def main(arguments: list[str]) -> int:
+    parser = command_line("kanon_book.building.bundle", __doc__)
+    parser.add_argument(WITH_PACKAGES, action="store_true", help="put all that the wheel needs beside it, some 210 MB")
+    with_packages = parser.parse_args(arguments).with_packages
+    return run_command("make bundle", lambda: make(with_packages))
 
 
 def make(with_packages: bool) -> int:

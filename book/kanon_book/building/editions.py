@@ -1,8 +1,6 @@
 """The Spanish edition: what it is made of, and its catalogues.
 
-    python -m kanon_book.building.editions
-
-renews the catalogues in book/locale/es, and says what is not translated. Prose is translated by Sphinx; what notebooks
+Renews the catalogues in book/locale/es, and says what is not translated. Prose is translated by Sphinx; what notebooks
 recorded, by recorded_words.py; words of the packages stand in their own tables, words.csv, and in no catalogue.
 """
 
@@ -20,7 +18,7 @@ from typing import Any
 import yaml
 
 from kanon_book.building.recorded_words import Words
-from kanon_book.building.stamps import JUPYTER_BOOK, run_command
+from kanon_book.building.stamps import JUPYTER_BOOK, command_line, run_command
 from kanon_book.places import EXECUTED, ROOT, TOC
 from kanon_book.words import texts
 from kanon_lab.errors import KanonLabError
@@ -195,6 +193,8 @@ _OF_THE_DAY = (
 
 
 def main() -> int:
+    command_line("kanon_book.building.editions", __doc__).parse_args()
+
     def work() -> None:
         missing = renew()
         print(f"{MESSAGES.relative_to(ROOT)}: {missing} messages are not translated")

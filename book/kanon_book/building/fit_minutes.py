@@ -1,7 +1,5 @@
 """Fit the rule by which the minutes of a chapter are counted to the minutes that a reader took for the first edition.
 
-    python -m kanon_book.building.fit_minutes
-
 `minutes.csv` has, for each chapter of the first edition, what stood on its page (see `count` of
 `kanon_book.course.minutes`), how many questions stood at its end, and the minutes that a reader took for all of it.
 Pages that are lists to look things up in (``list``) are not read through, and are left out. The rounded seconds stand
@@ -15,6 +13,7 @@ from pathlib import Path
 import pandas as pd
 from scipy.optimize import nnls
 
+from kanon_book.building.stamps import command_line
 from kanon_book.course.minutes import QUESTION, READING
 
 KINDS = READING | {"question": QUESTION}
@@ -38,6 +37,7 @@ def by_rule(frame: pd.DataFrame) -> pd.Series:
 
 
 def main() -> None:
+    command_line("kanon_book.building.fit_minutes", __doc__).parse_args()
     frame = read_minutes()
     for kind, seconds in fitted(frame).items():
         print(f"{kind}: fitted {seconds:.2f} s, in the rule {KINDS[kind]} s")

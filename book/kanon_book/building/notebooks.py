@@ -13,11 +13,19 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from kanon_book.building.stamps import STAMPS, hash_file, write_stamp
+from kanon_book.course.notebooks import notebook_faults
 from kanon_book.places import EXECUTED, ROOT
 from kanon_lab.errors import KanonLabError
 from kanon_lab.notebooks import find_notebooks, run_notebook
 
 _WORKERS = 2
+
+
+def check_notebooks() -> None:
+    """Say the first fault of a notebook before any is run."""
+    for path in find_notebooks().values():
+        if problems := notebook_faults(path):
+            raise KanonLabError(problems[0])
 
 
 def run_notebooks() -> None:

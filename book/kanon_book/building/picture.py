@@ -1,7 +1,5 @@
 """Draw the picture at the top of the README: how likely one is alone in a town, by its size.
 
-    python -m kanon_book.building.picture
-
 The numbers are those of the notebook `identify`, which is run for it; the same versions and fonts give the same bytes.
 """
 
@@ -13,6 +11,7 @@ from pathlib import Path
 import pandas as pd
 import vl_convert
 
+from kanon_book.building.stamps import command_line
 from kanon_book.figures.town import town_explorer
 from kanon_book.places import CHAPTERS
 from kanon_lab.files import write_text
@@ -30,6 +29,7 @@ def drawn(table: pd.DataFrame) -> str:
 
 
 def main() -> None:
+    command_line("kanon_book.building.picture", __doc__).parse_args()
     with tempfile.TemporaryDirectory() as folder:
         executed = Path(folder) / "identify.ipynb"
         run_notebook(find_notebooks()["identify"], executed)

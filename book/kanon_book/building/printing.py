@@ -1,7 +1,5 @@
 """Print the book: the built pages as one PDF for each language, by Chromium.
 
-    python -m kanon_book.building.printing [en] [es]
-
 The articles of the pages become one page, in the order of the table of contents, with links between them turned inward.
 It is printed twice: only the first time tells on which page everything stands.
 """
@@ -16,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kanon_book.building.one_page import FOLDERS, STYLE, Edition
-from kanon_book.building.stamps import STAMPS, digest, files_under, is_current, run_command, write_stamp
+from kanon_book.building.stamps import STAMPS, command_line, digest, files_under, is_current, run_command, write_stamp
 from kanon_book.places import BUILD
 from kanon_lab.errors import KanonLabError
 
@@ -54,7 +52,11 @@ NUMBER = """(pages) => {
 }"""
 
 
-def main(languages: list[str]) -> int:
+def main(arguments: list[str]) -> int:
+    parser = command_line("kanon_book.building.printing", __doc__)
+    parser.add_argument("languages", nargs="*", metavar="LANGUAGE", help="en or es; all that were built if absent")
+    languages = parser.parse_args(arguments).languages
+
     def work() -> None:
         for language in languages or [name for name, folder in FOLDERS.items() if (folder / "book").is_dir()]:
             write_edition(language)

@@ -1,8 +1,6 @@
 """Whether both editions of the book carry the same numbers, page by page.
 
-    python -m kanon_book.building.same_numbers
-
-prints how many cells, numbers of charts, inserted values, formulas and pieces of code were compared, and every page
+Prints how many cells, numbers of charts, inserted values, formulas and pieces of code were compared, and every page
 where they differ.
 """
 
@@ -18,6 +16,7 @@ from typing import Any
 
 from bs4 import BeautifulSoup
 
+from kanon_book.building.stamps import command_line
 from kanon_book.places import BUILD
 
 HTML = BUILD / "html"
@@ -118,6 +117,7 @@ def compared(english: BeautifulSoup, spanish: BeautifulSoup) -> tuple[Counter[st
 
 
 def main() -> int:
+    command_line("kanon_book.building.same_numbers", __doc__).parse_args()
     total, failed, seen = Counter(), 0, 0
     for name, english, spanish in pages():
         counts, faults = compared(read(english), read(spanish))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import shutil
 import sys
@@ -16,6 +17,12 @@ STAMPS = BUILD / "stamps"
 HTML = BUILD / "html"
 #: Also where the path of its own script holds a space.
 JUPYTER_BOOK = (sys.executable, "-c", "from jupyter_book.cli.main import main; main()")
+
+
+def command_line(module: str, about: str | None) -> argparse.ArgumentParser:
+    """Return what reads the arguments of a module that is run by ``-m``; its help is what the module says of itself."""
+    form = argparse.RawDescriptionHelpFormatter
+    return argparse.ArgumentParser(f"python -m {module}", description=about, formatter_class=form)
 
 
 def run_command(command: str, work: Callable[[], int | None]) -> int:

@@ -1,35 +1,53 @@
-"""``python -m kanon_book.course NAME ...``: what is computed for exercises, and what is wrong with them."""
+"""Check chapters: what is computed for their exercises, and what is wrong with these and with their notebooks."""
 
 from __future__ import annotations
 
+import argparse
 import sys
 import textwrap
 from pathlib import Path
 
+from kanon_book import places
 from kanon_book.course.files import LETTERS, find_exercises, read_exercises
+from kanon_book.course.notebooks import chapter_faults, notebooks_of
+from kanon_book.course.order import chapters
 from kanon_book.course.solving import Solved, faults, solve
 from kanon_lab.errors import KanonLabError
 
 
-def main(names: list[str]) -> int:
+def main(arguments: list[str]) -> int:
     """Print, for each chapter or path named, its exercises solved, then the faults; 2 where there are any."""
-    known = find_exercises()
-    paths = [known.get(name.removesuffix(".yml"), Path(name)) for name in names] or [*known.values()]
-    problems = []
-    for path in paths:
-        problems += (here := faults(path))
-        try:
-            exercises = read_exercises(path)
-        except KanonLabError:
-            continue
-        print(f"# {path.stem}: {len(exercises)} exercises, {len(here)} faults")
-        for exercise in exercises:
-            try:
-                show(solve(exercise))
-            except KanonLabError:
-                print(f"\n## {exercise.id}: see the faults below")
-    print("\n".join(["", *problems] if problems else ["", f"{len(paths)} files without a fault"]))
+    parser = argparse.ArgumentParser("python -m kanon_book.course", description=__doc__)
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help="a chapter, such as rare, or a file of exercises; all if absent"
+    )
+    known, problems, checked = find_exercises(), [], set()
+    every = dict.fromkeys([*(chapter.name for chapter in chapters(places.TOC)), *known])
+    for name in parser.parse_args(arguments).names or every:
+        if name in known or not Path(name).is_file():
+            problems += chapter_faults(name)
+            checked |= notebooks_of(name)
+        if path := known.get(name, Path(name) if Path(name).is_file() else None):
+            problems += show_file(path)
+            checked.add(path)
+    print("\n".join(["", *dict.fromkeys(problems)] if problems else ["", f"{len(checked)} files without a fault"]))
     return 2 if problems else 0
+
+
+def show_file(path: Path) -> list[str]:
+    """Print the exercises of a file as they are solved; its faults."""
+    problems = faults(path)
+    try:
+        exercises = read_exercises(path)
+    except KanonLabError:
+        return problems
+    print(f"# {path.stem}: {len(exercises)} exercises, {len(problems)} faults")
+    for exercise in exercises:
+        try:
+            show(solve(exercise))
+        except KanonLabError:
+            print(f"\n## {exercise.id}: see the faults below")
+    return problems
 
 
 def show(solved: Solved) -> None:

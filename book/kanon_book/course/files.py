@@ -244,24 +244,21 @@ def exercises_of(chapter: str) -> dict[str, int]:
 
 
 @cache
-def numbers() -> dict[str, str]:
-    """Number of each exercise, ``2.3``, by chapter and id, ``what-k-says.keys``; a guess has none."""
-    by_key = {}
-    for chapter, path in find_exercises().items():
-        asked = [exercise for exercise in read_exercises(path) if exercise.depth != GUESS]
-        before = chapter_numbers().get(chapter, chapter)
-        by_key |= {f"{chapter}.{exercise.id}": f"{before}.{place}" for place, exercise in enumerate(asked, start=1)}
-    return by_key
+def numbers(chapter: str) -> dict[str, str]:
+    """Number of each exercise of a chapter, ``2.3``, by its id; a guess has none."""
+    asked = [exercise for exercise in read_exercises(find_exercises()[chapter]) if exercise.depth != GUESS]
+    before = chapter_numbers().get(chapter, chapter)
+    return {exercise.id: f"{before}.{place}" for place, exercise in enumerate(asked, start=1)}
 
 
 def exercise_named(name: object) -> tuple[str, Exercise]:
     """An exercise and its chapter, by its number or by chapter and id; an `OptionError` where there is none."""
-    keys = {number: key for key, number in numbers().items()}
-    key = keys.get(str(name), str(name))
-    chapter, _, own = key.rpartition(".")
-    path = find_exercises().get(chapter)
-    exercise = next((candidate for candidate in read_exercises(path) if candidate.id == own), None) if path else None
-    if exercise is None:
-        near = meant(name, [*keys, *numbers()], "write its number, such as 1.1")
-        raise OptionError(f"no exercise {shortened(str(name))!r}; {near}")
-    return chapter, exercise
+    before = str(name).rpartition(".")[0]
+    chapter = {str(number): chapter for chapter, number in chapter_numbers().items()}.get(before, before)
+    if path := find_exercises().get(chapter):
+        for exercise in read_exercises(path):  # of this chapter alone: a fault in another one is none of this one
+            if str(name) in (f"{chapter}.{exercise.id}", numbers(chapter).get(exercise.id)):
+                return chapter, exercise
+    known = [(number, f"{chapter}.{key}") for chapter in find_exercises() for key, number in numbers(chapter).items()]
+    near = meant(name, [text for pair in zip(*known) for text in pair], "write its number, such as 1.1")
+    raise OptionError(f"no exercise {shortened(str(name))!r}; {near}")

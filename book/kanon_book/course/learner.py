@@ -48,7 +48,7 @@ def workbook(chapter: str, solved: list[Solved] | None = None) -> str:
     if solved is None:
         solved = solved_file(find_exercises()[chapter])
     asked = [exercise for exercise in solved if exercise.depth != GUESS]
-    number = {exercise.id: numbers().get(f"{chapter}.{exercise.id}", f"{chapter}.{exercise.id}") for exercise in asked}
+    number = {exercise.id: numbers(chapter).get(exercise.id, f"{chapter}.{exercise.id}") for exercise in asked}
     title, first = title_of(chapter), next(iter(number.values()), "1.1")
     cells = [_cell("markdown", "about", _WORDS.format(title=title, first=first))]
     cells.append(_cell("code", "start", "from kanon_book.course import check, hint, progress, solution"))

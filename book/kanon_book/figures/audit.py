@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from kanon_lab.errors import OptionError
 from kanon_lab.show import style
-from kanon_lab.show.style import COUNT, GREY, LIGHT_GREY, ORANGE, SHARE, alt, finish, inline, tooltips
+from kanon_lab.show.colors import GREY, LIGHT_GREY, ORANGE
+from kanon_lab.show.style import COUNT, SHARE, alt, finish, inline, tooltips
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,7 +6,8 @@ import pandas as pd
 
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
-from kanon_lab.show.style import BLACK, GREY, ORANGE, alt, check_columns, finish, inline, told_apart, tooltips
+from kanon_lab.show.colors import BLACK, GREY, ORANGE
+from kanon_lab.show.style import alt, check_columns, finish, inline, told_apart, tooltips
 
 _NEEDED = (
     *("kind", "variable", "category", "by", "group", "status", "overlap"),

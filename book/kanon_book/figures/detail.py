@@ -13,7 +13,8 @@ from kanon_lab.arguments import check_positive
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.show import style
-from kanon_lab.show.style import BLACK, BLUE, GREEN, GREY, ORANGE, SHARE, alt, finish, inline_rounded, tooltips
+from kanon_lab.show.colors import BLACK, BLUE, GREEN, GREY, ORANGE
+from kanon_lab.show.style import SHARE, alt, finish, inline_rounded, tooltips
 
 _HEIGHT = 340
 # A factor of the product -> its column, colour, dash.

@@ -13,8 +13,9 @@ from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.sample import detail_grid
 from kanon_lab.show import style
+from kanon_lab.show.colors import BLACK, LIGHT_GREY, ORANGE
 from kanon_lab.show.controls import Explorer, Shown, bound, drawn, ipywidgets, show_state, table
-from kanon_lab.show.style import BLACK, LIGHT_GREY, ORANGE, SHARE, alt, inline_rounded, layered, live, params, tooltips
+from kanon_lab.show.style import SHARE, alt, inline_rounded, layered, live, params, tooltips
 
 if TYPE_CHECKING:
     import pandas as pd

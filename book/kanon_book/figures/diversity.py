@@ -8,7 +8,8 @@ from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.show import style
 from kanon_lab.show.bars import axis_to_longest
-from kanon_lab.show.style import BLUE, COUNT, GREY, ORANGE, SHARE, alt, by_name, finish, inline, tooltips
+from kanon_lab.show.colors import BLUE, GREY, ORANGE
+from kanon_lab.show.style import COUNT, SHARE, alt, by_name, finish, inline, tooltips
 
 if TYPE_CHECKING:
     import pandas as pd

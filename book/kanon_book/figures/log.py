@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from kanon_lab.arguments import check_positive
 from kanon_lab.errors import OptionError, shortened
-from kanon_lab.show.style import GREY, alt, ticks
+from kanon_lab.show.colors import GREY
+from kanon_lab.show.style import alt, ticks
 
 if TYPE_CHECKING:
     import pandas as pd

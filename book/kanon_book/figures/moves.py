@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from kanon_book.figures.scene import Scene
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
-from kanon_lab.show.style import BLACK, BLUE, GREEN, GREY, LIGHT_GREY, ORANGE, PURPLE, check_columns, check_room
+from kanon_lab.show.colors import BLACK, BLUE, GREEN, GREY, LIGHT_GREY, ORANGE, PURPLE
+from kanon_lab.show.style import check_columns, check_room
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.show import style
-from kanon_lab.show.style import BLACK, BLUE, GREY, LIGHT_GREY, ORANGE, SHARE, SUBTITLE_WIDTH, alt, finish, live
+from kanon_lab.show.colors import BLACK, BLUE, GREY, LIGHT_GREY, ORANGE
+from kanon_lab.show.style import SHARE, SUBTITLE_WIDTH, alt, finish, live
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from kanon_book.figures.scene import Scene
-from kanon_lab.show.style import BLUE, GREEN, GREY, LIGHT_GREY, ORANGE, PURPLE, check_columns, check_room
+from kanon_lab.show.colors import BLUE, GREEN, GREY, LIGHT_GREY, ORANGE, PURPLE
+from kanon_lab.show.style import check_columns, check_room
 
 if TYPE_CHECKING:
     from kanon_lab.show.style import alt

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.show import style
-from kanon_lab.show.style import BLACK, BLUE, COUNT, GREY, ORANGE, SHARE, alt, finish, hover, inline, tooltips
+from kanon_lab.show.colors import BLACK, BLUE, GREY, ORANGE
+from kanon_lab.show.style import COUNT, SHARE, alt, finish, hover, inline, tooltips
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kanon_lab.show.style import BLACK, GREY, alt, finish
+from kanon_lab.show.colors import BLACK, GREY
+from kanon_lab.show.style import alt, finish
 
 # Pixels: a row, and the widest that a picture gets (a telephone leaves some 340).
 ROW, _WIDEST = 22, 600

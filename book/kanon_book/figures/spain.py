@@ -11,21 +11,8 @@ from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.population.law import KRange
 from kanon_lab.show import style
-from kanon_lab.show.style import (
-    BLACK,
-    COUNT,
-    GREY,
-    GRID,
-    LIGHT_GREY,
-    ORANGE,
-    SHARE,
-    alt,
-    check_columns,
-    finish,
-    inline,
-    told_apart,
-    tooltips,
-)
+from kanon_lab.show.colors import BLACK, GREY, GRID, LIGHT_GREY, ORANGE
+from kanon_lab.show.style import COUNT, SHARE, alt, check_columns, finish, inline, told_apart, tooltips
 
 if TYPE_CHECKING:
     import pandas as pd

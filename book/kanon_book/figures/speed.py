@@ -7,7 +7,8 @@ import pandas as pd
 from kanon_book.figures.log import ends_of
 from kanon_lab.digits import number
 from kanon_lab.show import style
-from kanon_lab.show.style import BLACK, BLUE, GREEN, GREY, LIGHT_GREY, ORANGE, PURPLE, alt, finish, tooltips
+from kanon_lab.show.colors import BLACK, BLUE, GREEN, GREY, LIGHT_GREY, ORANGE, PURPLE
+from kanon_lab.show.style import alt, finish, tooltips
 
 _COLORS = (BLACK, ORANGE, BLUE, GREEN, PURPLE, GREY, LIGHT_GREY, BLACK)
 _SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "circle", "square")

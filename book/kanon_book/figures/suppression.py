@@ -9,7 +9,8 @@ from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.show import style
 from kanon_lab.show.bars import LINE_OF_BARS, axis_with_room, bars_by_version, lines_of, versions_of, words_of_bars
-from kanon_lab.show.style import BLUE, COUNT, LIGHT_GREY, ORANGE, SHARE, alt, finish, inline, params, tooltips
+from kanon_lab.show.colors import BLUE, LIGHT_GREY, ORANGE
+from kanon_lab.show.style import COUNT, SHARE, alt, finish, inline, params, tooltips
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,7 +15,8 @@ from kanon_lab.errors import OptionError
 from kanon_lab.sample.curve import as_fraction
 from kanon_lab.sample.estimators import check_methods
 from kanon_lab.show import style
-from kanon_lab.show.style import BLACK, BLUE, GREEN, GREY, GRID, ORANGE, PURPLE, SHARE, alt, finish, tooltips
+from kanon_lab.show.colors import BLACK, BLUE, GREEN, GREY, GRID, ORANGE, PURPLE
+from kanon_lab.show.style import SHARE, alt, finish, tooltips
 
 _HEIGHT = 340
 _STUDY = ("fraction", "n1", "u1", "n2", "u2", "p_c", "tangent_p_c", "true_p_c")

@@ -114,9 +114,10 @@ class Tasks(SphinxDirective):
 
     def form(self, key: str, solved: Solved, *, again: bool = False) -> html:
         """An exercise as a form; `again` where it is one of an earlier chapter."""
-        number = element("span", {"class": "kanon-number"}, self.words["exercise"].format(number=numbers()[key]))
+        number = numbers(key.partition(".")[0])[solved.id]
+        called = element("span", {"class": "kanon-number"}, self.words["exercise"].format(number=number))
         depth = element("span", {"class": "kanon-depth"}, self.words[solved.depth])
-        legend = element("legend", {}, number, " ", self.inline(solved.title), " ", depth)
+        legend = element("legend", {}, called, " ", self.inline(solved.title), " ", depth)
         asked = self.choices(solved) if solved.options else [self.field(solved, "answer_field")]
         check = element("button", {"type": "submit"}, self.words["check"])
         parts = [legend, self.statement(solved), *asked, element("p", {"class": "kanon-actions"}, check), self.reply()]

@@ -133,9 +133,10 @@ def test_a_notebook_for_learners_has_all_but_the_solutions(course):
     assert not [cell for cell in notebook.cells if "sum(f for f" in cell.source], "a solution is given away"
 
 
-def test_the_notebook_of_a_chapter_of_the_book_runs(tmp_path, monkeypatch):
+def test_the_notebook_of_a_chapter_of_the_book_runs(tmp_path, monkeypatch, request):
     monkeypatch.undo()
     small_course.forget()
+    request.getfixturevalue("sound_exercises")
     chapter = next(iter(find_exercises()))
     (tmp_path / "mine.ipynb").write_text(workbook(chapter), "utf-8")
     run_notebook(tmp_path / "mine.ipynb", tmp_path / "done.ipynb")

@@ -32,7 +32,7 @@ from kanon_lab.population.places import alone_by_age, alone_by_cell_size, explor
 from kanon_lab.roles import KeySpec
 from kanon_lab.sample import expected_study, uniqueness_curve
 from kanon_lab.show.anonymity import UNIT
-from kanon_lab.show.style import BLACK, BLUE, DARK, GREEN, GREY, LIGHT_GREY, ORANGE, PURPLE
+from kanon_lab.show.colors import BLACK, BLUE, DARK, GREEN, GREY, LIGHT_GREY, ORANGE, PURPLE
 
 _INTERVAL = {"estimate": 0.2, "lower": 0.1, "upper": 0.3}
 

@@ -10,7 +10,7 @@ import pytest
 
 from kanon_book.figures import moves, records
 from kanon_lab.errors import OptionError
-from kanon_lab.show.style import DARK
+from kanon_lab.show.colors import DARK
 
 FEW = pd.DataFrame(
     {"place": ["a", "a", "b", "b", "c"], "age": [1, 1, 2, 3, 2], "ill": list("yynny")}, index=list("12345")

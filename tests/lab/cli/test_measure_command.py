@@ -290,8 +290,9 @@ cli.main([])
 
 
 @pytest.mark.parametrize("process", [WHILE_LOADED, IN_A_CALL], ids=["while it is loaded", "in a call"])
-def test_an_interrupt_is_one_line_and_a_code_whenever_it_comes(process):
+def test_an_interrupt_is_one_line_and_a_code_whenever_it_comes(tmp_path, process):
     """Python itself tells of one before the first line of kanon_lab is run; that cannot be helped."""
-    command = [sys.executable, "-c", process]
-    done = subprocess.run(command, capture_output=True, text=True, preexec_fn=hear_signals)
+    (tmp_path / "interrupted.py").write_text(process)
+    command = [sys.executable, "-m", "interrupted"]  # with -m, as `python -m kanon_lab`, Python may end by the signal
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, preexec_fn=hear_signals)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "kanon-lab: interrupted\n")

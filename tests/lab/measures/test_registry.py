@@ -62,6 +62,7 @@ register(
     Measure(
         "smallest_share", "risk", ("share of the smallest class", "proporción de la clase menor"), smallest_share,
         unit="share", shown="file state summary steps utility", rounding="risk",
+        kept=("share outside the smallest class", "proporción fuera de la clase menor"),
         limit=Limit(
             "at least", "is met when the smallest class is at least this share of the file", "0.1",
             ("The smallest class is {value} of the file, and {limit} was wanted.",
@@ -116,12 +117,12 @@ def test_a_new_measure_is_a_function_and_a_row_and_is_seen_everywhere(tmp_path):
     assert result["before"]["risk"]["smallest_share"] == 0.2
     (row,) = result["limits"]
     assert (row["name"], row["value"], row["met"], row["bound"]) == ("smallest_share", 0.2, False, "at least")
-    assert "risk: smallest_share (share of the smallest class)" in mapped and map_code == "0"
+    assert "risk: smallest_share (share outside the smallest class)" in mapped and map_code == "0"
     *sections, tables, described = pages
     for english, spanish in zip(sections[::2], sections[1::2], strict=True):
         assert "share of the smallest class" in english and "proporción de la clase menor" in spanish
     assert "The smallest class is 20% of the file, and 30% was wanted." in sections[0]
     assert "La clase menor es el 20% del archivo y se exigía 30%." in sections[1]
     assert "`smallest_share`" in tables and "at least this share of the file" in tables
-    assert "| `smallest_share` | share of the smallest class | risk |" in tables
+    assert "| `smallest_share` | share outside the smallest class | risk |" in tables
     assert "at least this share" in json.loads(described)["description"]
