@@ -26,12 +26,16 @@ class ValueCounts:
 
     Attributes
     ----------
-    values : the m distinct values in canonical order. A missing value is the last under the policy ``category`` and
-        left out under ``wildcard``
-    class_, value, count : the counts that are not zero, sorted by class and then by value (a position in `values`).
-        Under ``wildcard`` those of all records compatible with the class's pattern
-    overall : the counts in the whole file, every record once, shape (m,)
-    n_classes : a class without any known value has no count
+    values : Index
+        The m distinct values in canonical order. A missing value is the last under the policy ``category`` and left out
+        under ``wildcard``.
+    class_, value, count : ndarray
+        The counts that are not zero, sorted by class and then by value (a position in `values`). Under ``wildcard``
+        those of all records compatible with the class's pattern.
+    overall : ndarray
+        The counts in the whole file, every record once, shape (m,).
+    n_classes : int
+        A class without any known value has no count.
     """
 
     values: pd.Index
@@ -106,12 +110,18 @@ class ClassTable:
 
     Attributes
     ----------
-    spec, index : the roles of the variables, and the index of the frame
-    records : records that have exactly these key values, shape (n_classes,). Sums over records weigh classes by it
-    f_k : sample frequency: records compatible with the class. It differs from `records` only under ``wildcard``
-    F_k : population frequency: the sum of the weights of those records (each 1 without a weight variable)
-    class_of_row : class of each row, 0 to n_classes - 1. A row is a record, or several records with the same values
-    records_of_row : records of each row; None where each row is one record
+    spec, index : KeySpec or Index
+        The roles of the variables, and the index of the frame.
+    records : ndarray
+        Records that have exactly these key values, shape (n_classes,). Sums over records weigh classes by it.
+    f_k : ndarray
+        Sample frequency: records compatible with the class. It differs from `records` only under ``wildcard``.
+    F_k : ndarray
+        Population frequency: the sum of the weights of those records (each 1 without a weight variable).
+    class_of_row : ndarray
+        Class of each row, 0 to n_classes - 1. A row is a record, or several records with the same values.
+    records_of_row : ndarray or None
+        Records of each row; None where each row is one record.
     """
 
     spec: KeySpec
@@ -299,10 +309,14 @@ def table_of_counts(
 
     Parameters
     ----------
-    frame : one row a combination of values; parts of a file may repeat a combination
-    spec : the roles of its variables; the weight need be no column
-    records : how many records have these values, from 1 on, shape (rows,)
-    weights : the sum of their weights; by default every record weighs 1
+    frame : DataFrame
+        One row a combination of values; parts of a file may repeat a combination.
+    spec : KeySpec, iterable of str, or str
+        The roles of its variables; the weight need be no column.
+    records : ndarray
+        How many records have these values, from 1 on, shape (rows,).
+    weights : Sums, optional
+        The sum of their weights; by default every record weighs 1.
 
     Examples
     --------

@@ -37,12 +37,18 @@ class CountedFile:
 
     Attributes
     ----------
-    frame : one row for each combination of values that occurs, each column but the weight a categorical
-    records : how many records have it, shape (rows,)
-    weights : the sum of their weights; None without a weight variable
-    values, times : by column that an engine counted, its different values, and how many records have each
-    notes : as `kanon_lab.data.MicrodataFile` has them
-    spelled : columns of decimals in csv: in another part a number may be spelled otherwise, and be another value then
+    frame : DataFrame
+        One row for each combination of values that occurs, each column but the weight a categorical.
+    records : ndarray
+        How many records have it, shape (rows,).
+    weights : Sums or None
+        The sum of their weights; None without a weight variable.
+    values, times : dict of str to Series or dict of str to ndarray
+        By column that an engine counted, its different values, and how many records have each.
+    notes : tuple of str
+        As `kanon_lab.data.MicrodataFile` has them.
+    spelled : tuple of str
+        Columns of decimals in csv: in another part a number may be spelled otherwise, and be another value then.
     """
 
     spec: KeySpec
@@ -76,14 +82,22 @@ def count_records(
 
     Parameters
     ----------
-    path : a .parquet, .csv or .csv.gz file, or a folder of such parts; with Spark also an address or table of its own
-    spec : the variables; those of every role are counted together
-    engine : one of `ENGINES`
-    memory : bytes that this may take; by default as in `kanon_lab.data.read_microdata`. The engine gets half of it
-    spill : folder for what does not fit; by default the system's for temporary files
-    text, na, missing_codes : as in `kanon_lab.data.read_microdata`
-    dialect : of a csv file, where it is not to be found
-    progress : whether to show it on standard error
+    path : str or Path
+        A .parquet, .csv or .csv.gz file, or a folder of such parts; with Spark also an address or table of its own.
+    spec : KeySpec
+        The variables; those of every role are counted together.
+    engine : str
+        One of `ENGINES`.
+    memory : int, optional
+        Bytes that this may take; by default as in `kanon_lab.data.read_microdata`. The engine gets half of it.
+    spill : str or Path, optional
+        Folder for what does not fit; by default the system's for temporary files.
+    text, na, missing_codes : iterable of str or str or mapping of str to iterable of Code, optional
+        As in `kanon_lab.data.read_microdata`.
+    dialect : Dialect, optional
+        Of a csv file, where it is not to be found.
+    progress : bool
+        Whether to show it on standard error.
 
     Returns
     -------

@@ -38,9 +38,12 @@ class Hidden:
 
     Attributes
     ----------
-    codes : by column, a number for each of its distinct values (missing last); values that are treated alike share it
-    rows : combinations of these numbers, shape (rows, columns)
-    lost : by released column, whether its value is suppressed in each combination
+    codes : mapping of str to ndarray
+        By column, a number for each of its distinct values (missing last); values that are treated alike share it.
+    rows : ndarray
+        Combinations of these numbers, shape (rows, columns).
+    lost : mapping of str to ndarray
+        By released column, whether its value is suppressed in each combination.
     """
 
     codes: Mapping[str, np.ndarray]
@@ -92,11 +95,16 @@ class Records:
 
         Parameters
         ----------
-        out : file or folder to write
-        columns : those that are written, in their order
-        shown : by column, what each of its different `values` becomes; what stands in no table stays as it is
-        hidden : what is suppressed
-        overwrite : whether to replace what holds something else
+        out : str or Path
+            File or folder to write.
+        columns : iterable of str
+            Those that are written, in their order.
+        shown : mapping of str to Series
+            By column, what each of its different `values` becomes; what stands in no table stays as it is.
+        hidden : Hidden or None
+            What is suppressed.
+        overwrite : bool
+            Whether to replace what holds something else.
         """
         out, names = Path(out), list(columns)
         if self._source.dialect and len(names) == 1:
@@ -233,11 +241,16 @@ def opened_records(
 
     Parameters
     ----------
-    path : a .parquet, .csv or .csv.gz file, or a folder of such parts
-    grouped : variables of which each combination is counted
-    weight : variable whose sums are taken
-    others : variables of which only the different values are counted
-    without : columns that are not read
+    path : str or Path
+        A .parquet, .csv or .csv.gz file, or a folder of such parts.
+    grouped : iterable of str
+        Variables of which each combination is counted.
+    weight : str, optional
+        Variable whose sums are taken.
+    others : iterable of str
+        Variables of which only the different values are counted.
+    without : iterable of str
+        Columns that are not read.
     engine, memory, spill, text, na, missing_codes, dialect, progress : as of `kanon_lab.engines.count_records`
 
     Examples

@@ -44,13 +44,20 @@ class Source:
 
     Attributes
     ----------
-    name : as messages call it
-    parts : its files, in order; none where it is of a cluster, which knows it by its name
-    form : ``parquet`` or ``csv``; empty for a table of a cluster
-    columns : the chosen columns, with composed letters; and as they are `written` in the Parquet files
-    named : every column that has a name; empty where only a cluster knows
-    types : of the chosen columns, those of Arrow
-    dialect : of a csv file, whose cells are texts in the Parquet files: trimmed, without those that mean missing
+    name : str
+        As messages call it.
+    parts : tuple of Path
+        Its files, in order; none where it is of a cluster, which knows it by its name.
+    form : str
+        ``parquet`` or ``csv``; empty for a table of a cluster.
+    columns : tuple of str
+        The chosen columns, with composed letters; and as they are `written` in the Parquet files.
+    named : tuple of str
+        Every column that has a name; empty where only a cluster knows.
+    types : tuple of object
+        Of the chosen columns, those of Arrow.
+    dialect : Dialect or None
+        Of a csv file, whose cells are texts in the Parquet files: trimmed, without those that mean missing.
     """
 
     name: str

@@ -57,9 +57,12 @@ def attacker_risks(table: ClassTable, *, threshold: float = 0.2, estimator: str 
 
     Parameters
     ----------
-    table : F_k from weights, or from a known population
-    threshold : records with a risk strictly above it are counted, 0-1
-    estimator : of the expected 1/F_k, one of `ESTIMATORS`; ``inverse`` takes F_k as known
+    table : ClassTable
+        F_k from weights, or from a known population.
+    threshold : float
+        Records with a risk strictly above it are counted, 0-1.
+    estimator : str
+        Of the expected 1/F_k, one of `ESTIMATORS`; ``inverse`` takes F_k as known.
 
     Returns
     -------
@@ -108,12 +111,18 @@ class Measures:
 
     Attributes
     ----------
-    table : the class table, with the roles of the variables (``table.spec``)
-    violations, records_above : by k the records with f_k below it, by threshold the records with a risk above it
-    with_household_size : see `kanon_lab.measures.with_household_size`; None without a household
-    values : by name, the measures of the registry that are one number; None where not defined
-    diversity : by sensitive variable
-    notes : what a reader of the numbers should know
+    table : ClassTable
+        The class table, with the roles of the variables (``table.spec``).
+    violations, records_above : dict of int to int or dict of float to int
+        By k the records with f_k below it, by threshold the records with a risk above it.
+    with_household_size : dict of str to int or None
+        See `kanon_lab.measures.with_household_size`; None without a household.
+    values : dict of str to float or None
+        By name, the measures of the registry that are one number; None where not defined.
+    diversity : dict of str to Diversity
+        By sensitive variable.
+    notes : tuple of str
+        What a reader of the numbers should know.
     """
 
     table: ClassTable
@@ -178,16 +187,23 @@ def measure(
 
     Parameters
     ----------
-    data : a frame with one row a record, or its class table, such as one made of counts
-    spec : the roles of the variables of the frame, or the names of the key variables; a class table has its own
-    k : thresholds, from 1 on, for which to count the records with f_k below
-    thresholds : risks, 0-1, for which to count the records with a risk above
-    estimator : of the individual risk, one of `kanon_lab.measures.ESTIMATORS`; without a weight, all estimate the risk
-        of a whole population
-    recursive_c : the c of recursive (c, l)-diversity, above 0 and up to a million
+    data : DataFrame or ClassTable
+        A frame with one row a record, or its class table, such as one made of counts.
+    spec : KeySpec, iterable of str, or str, optional
+        The roles of the variables of the frame, or the names of the key variables; a class table has its own.
+    k : iterable of int
+        Thresholds, from 1 on, for which to count the records with f_k below.
+    thresholds : iterable of float
+        Risks, 0-1, for which to count the records with a risk above.
+    estimator : str
+        Of the individual risk, one of `kanon_lab.measures.ESTIMATORS`; without a weight, all estimate the risk of a
+        whole population.
+    recursive_c : float
+        The c of recursive (c, l)-diversity, above 0 and up to a million.
     distance : {"equal", "ordered"}
         Between values of a sensitive variable, for t-closeness. `kanon_lab.measures.diversity` takes a hierarchy.
-    bands : for sensitive variables that are quantities, the bands to put them into first
+    bands : mapping of str to Bands, optional
+        For sensitive variables that are quantities, the bands to put them into first.
 
     Examples
     --------

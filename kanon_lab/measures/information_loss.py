@@ -162,10 +162,14 @@ def table_distances(
 
     Parameters
     ----------
-    original, released : before and after protection. They need not have the same records.
-    variables : categorical variables, at least one. A variable that the release lacks is missing there in every record.
-    weight : column of weights in both files, above 0; without it every record counts 1
-    ways : how many variables a table crosses: 1 for single variables, 2 for all pairs, and so on
+    original, released : DataFrame
+        Before and after protection. They need not have the same records.
+    variables : iterable of str or str
+        Categorical variables, at least one. A variable that the release lacks is missing there in every record.
+    weight : str, optional
+        Column of weights in both files, above 0; without it every record counts 1.
+    ways : iterable of int or int
+        How many variables a table crosses: 1 for single variables, 2 for all pairs, and so on.
 
     Returns
     -------
@@ -260,18 +264,27 @@ class QuantityLoss:
 
     Attributes
     ----------
-    compared, lost : cells with a value in both files, and in the original only, over all variables
-    il1s : mean over the compared cells of ``|x - x'| / (sqrt(2) sd)``, with the sd of the original where it is not 0
-    il1 : mean over the compared cells with x other than 0 of ``|x - x'| / |x|``
-    means, variances, covariances : mean over the variables, or pairs of them, of ``|m - m'| / |m|`` of these moments
-    correlations : mean over the pairs of variables of ``|r - r'|`` with their correlations, 0-2
-    eigenvalues : sum of ``|e - e'| / e`` over the eigenvalues, in descending order, of the standardised variables
-    pairs_lost : pairs of variables that had a correlation and have none in the release
-    variables : one row a variable: ``variable``, ``compared``, ``lost``, ``zeros`` (compared cells with x = 0),
-        ``il1s``, ``il1``; then with ``_before`` and ``_after`` each ``mean``, ``weighted_mean`` (missing without a
-        weight), ``sd`` (n - 1) and ``median`` of the values that the file has
-    pairs : one row a pair: ``first``, ``second``, ``correlation_before``, ``correlation_after``,
-        ``correlation_difference`` (absolute), ``covariance_before``, ``covariance_after``
+    compared, lost : int
+        Cells with a value in both files, and in the original only, over all variables.
+    il1s : float
+        Mean over the compared cells of ``|x - x'| / (sqrt(2) sd)``, with the sd of the original where it is not 0.
+    il1 : float
+        Mean over the compared cells with x other than 0 of ``|x - x'| / |x|``.
+    means, variances, covariances : float
+        Mean over the variables, or pairs of them, of ``|m - m'| / |m|`` of these moments.
+    correlations : float
+        Mean over the pairs of variables of ``|r - r'|`` with their correlations, 0-2.
+    eigenvalues : float
+        Sum of ``|e - e'| / e`` over the eigenvalues, in descending order, of the standardised variables.
+    pairs_lost : int
+        Pairs of variables that had a correlation and have none in the release.
+    variables : DataFrame
+        One row a variable: ``variable``, ``compared``, ``lost``, ``zeros`` (compared cells with x = 0), ``il1s``,
+        ``il1``; then with ``_before`` and ``_after`` each ``mean``, ``weighted_mean`` (missing without a weight),
+        ``sd`` (n - 1) and ``median`` of the values that the file has.
+    pairs : DataFrame
+        One row a pair: ``first``, ``second``, ``correlation_before``, ``correlation_after``, ``correlation_difference``
+        (absolute), ``covariance_before``, ``covariance_after``.
     """
 
     weight: str | None
@@ -300,10 +313,13 @@ def quantity_loss(
 
     Parameters
     ----------
-    original, released : before and after protection, under the same index
-    variables : variables that are numbers; by default all columns of the original but the weight. A variable that the
-        release lacks has lost every value.
-    weight : column of weights in both files, above 0, for the weighted means: the losses are of records
+    original, released : DataFrame
+        Before and after protection, under the same index.
+    variables : iterable of str or str, optional
+        Variables that are numbers; by default all columns of the original but the weight. A variable that the release
+        lacks has lost every value.
+    weight : str, optional
+        Column of weights in both files, above 0, for the weighted means: the losses are of records.
 
     Notes
     -----

@@ -25,13 +25,16 @@ class LinkageResult:
 
     Attributes
     ----------
-    persons : one row a person, under the index of the register: the column of `identity`, if any; ``records`` (released
+    persons : DataFrame
+        One row a person, under the index of the register: the column of `identity`, if any; ``records`` (released
         records compatible with the person); ``record`` (the index label of the only one, else missing). With a
         sensitive variable: ``values`` (its distinct known values among those records), ``unknown`` (records that miss
         it), ``value`` (the only known value, else missing), ``learned`` (there is one, and no record misses it). With
-        the truth: ``right`` (the only compatible record is the person's own), ``learned_right`` (so is the value)
-    records : one row a released record, under its index: ``persons`` (of the register compatible with it)
-    summary : one row a claim, under its short name: ``meaning``, ``persons``, ``share`` (0-1 of the register)
+        the truth: ``right`` (the only compatible record is the person's own), ``learned_right`` (so is the value).
+    records : DataFrame
+        One row a released record, under its index: ``persons`` (of the register compatible with it).
+    summary : DataFrame
+        One row a claim, under its short name: ``meaning``, ``persons``, ``share`` (0-1 of the register).
     """
 
     persons: pd.DataFrame
@@ -53,12 +56,18 @@ def linkage_attack(
 
     Parameters
     ----------
-    register, released : one row a person, and one row a record
-    keys : variables of both tables. Recode the register as the released table was: 34 does not match 30-39.
-    identity : the register's column of names or person numbers; its index by default
-    sensitive : the released table's variable that the intruder wants to learn
-    truth : the identity of the person behind each released record, under its index, known to the table's makers only
-    missing : what a missing key in either table means (`kanon_lab.roles.MISSING_POLICIES`)
+    register, released : DataFrame
+        One row a person, and one row a record.
+    keys : iterable of str or str
+        Variables of both tables. Recode the register as the released table was: 34 does not match 30-39.
+    identity : str, optional
+        The register's column of names or person numbers; its index by default.
+    sensitive : str, optional
+        The released table's variable that the intruder wants to learn.
+    truth : Series, optional
+        The identity of the person behind each released record, under its index, known to the table's makers only.
+    missing : str
+        What a missing key in either table means (`kanon_lab.roles.MISSING_POLICIES`).
 
     Notes
     -----
@@ -205,11 +214,13 @@ class Linked:
 
     Attributes
     ----------
-    records : under the index of the files, one row a target: ``distance`` (to the nearest original record; NaN where
-        there is none to compare), ``nearest`` (original records at this distance), ``own`` (its own is among them),
-        ``linked`` (1 over `nearest` if so, else 0: the probability of the right link if ties are broken at random)
-    share, share_at_most : mean of ``linked`` over the targets, the expected share of right links, and mean of ``own``,
-        the share of an intruder with luck in every tie, 0-1
+    records : DataFrame
+        Under the index of the files, one row a target: ``distance`` (to the nearest original record; NaN where there is
+        none to compare), ``nearest`` (original records at this distance), ``own`` (its own is among them), ``linked``
+        (1 over `nearest` if so, else 0: the probability of the right link if ties are broken at random).
+    share, share_at_most : float
+        Mean of ``linked`` over the targets, the expected share of right links, and mean of ``own``, the share of an
+        intruder with luck in every tie, 0-1.
     """
 
     variables: tuple[str, ...]
@@ -231,10 +242,13 @@ def record_linkage(
 
     Parameters
     ----------
-    original, released, variables : as in `interval_disclosure`
-    scale : ``sd``: each variable over the standard deviation of its original values; ``mahalanobis``: by the covariance
-        of the original values, which finds more where noise follows that covariance; or ``none``
-    targets : positions of the released records that are linked; by default all
+    original, released, variables : DataFrame or iterable of str or str, optional
+        As in `interval_disclosure`.
+    scale : str
+        ``sd``: each variable over the standard deviation of its original values; ``mahalanobis``: by the covariance of
+        the original values, which finds more where noise follows that covariance; or ``none``.
+    targets : slice or ndarray, optional
+        Positions of the released records that are linked; by default all.
 
     Notes
     -----

@@ -127,16 +127,26 @@ class LogLinear:
 
     Attributes
     ----------
-    expected : mu_k, expected sample frequency of each class, shape (n_classes,)
-    risk : expected 1/F_k given f_k, in (0, 1/f_k], shape (n_classes,)
-    probability_unique : probability that F_k = 1 given f_k, 0-1, shape (n_classes,); 0 where f_k is 2 or more
-    fractions : pi_k, probability that a person of each class is in the sample, in (0, 1], shape (n_classes,)
-    tau_1 : expected number of sample uniques that are population uniques: sum of `probability_unique`
-    tau_2 : expected number of sample uniques that are re-identified: sum of `risk` over sample uniques
-    sampling_fraction : share of the population in the sample, in (0, 1]: the option, or n over the sum of the weights
-    interactions : those in the model, each in the order of the keys
-    iterations : rounds of iterative proportional fitting; 0 where the model has a closed form
-    gap : the most records by which a fitted margin still differs from the sample's: next to 0, at most 0.1
+    expected : ndarray
+        The mu_k, expected sample frequency of each class, shape (n_classes,).
+    risk : ndarray
+        Expected 1/F_k given f_k, in (0, 1/f_k], shape (n_classes,).
+    probability_unique : ndarray
+        Probability that F_k = 1 given f_k, 0-1, shape (n_classes,); 0 where f_k is 2 or more.
+    fractions : ndarray
+        The pi_k, probability that a person of each class is in the sample, in (0, 1], shape (n_classes,).
+    tau_1 : float
+        Expected number of sample uniques that are population uniques: sum of `probability_unique`.
+    tau_2 : float
+        Expected number of sample uniques that are re-identified: sum of `risk` over sample uniques.
+    sampling_fraction : float
+        Share of the population in the sample, in (0, 1]: the option, or n over the sum of the weights.
+    interactions : tuple of tuple of str
+        Those in the model, each in the order of the keys.
+    iterations : int
+        Rounds of iterative proportional fitting; 0 where the model has a closed form.
+    gap : float
+        The most records by which a fitted margin still differs from the sample's: next to 0, at most 0.1.
     """
 
     expected: np.ndarray = field(repr=False)
@@ -158,11 +168,14 @@ def loglinear(
 
     Parameters
     ----------
-    table : of a sample. Combinations of the keys' values that no record has are part of the model too.
-    interactions : key variables that interact, such as ``[("region", "age")]``. The model is hierarchical: main effects
-        and the interactions of fewer variables inside these are in it too.
-    sampling_fraction : probability of being in the sample, the same for everybody, above 0 and up to 1. Default: a
-        probability for each class, from the weights.
+    table : ClassTable
+        Of a sample. Combinations of the keys' values that no record has are part of the model too.
+    interactions : iterable of iterable of str
+        Key variables that interact, such as ``[("region", "age")]``. The model is hierarchical: main effects and the
+        interactions of fewer variables inside these are in it too.
+    sampling_fraction : float, optional
+        Probability of being in the sample, the same for everybody, above 0 and up to 1. Default: a probability for each
+        class, from the weights.
 
     Notes
     -----

@@ -48,16 +48,25 @@ class Propensity:
 
     Attributes
     ----------
-    variables, numeric : predictors of the model, and which of them are quantities
-    records, released_share : of both files together, and the share of them that are released, 0-1
-    parameters : free parameters of the logistic model, the intercept included; None for a tree
-    pmse : mean over the records of (p - c)^2, where p is the probability to be a released one and c the released share:
-        0 where the model sees no difference, c (1 - c), so 0.25 for files of equal length, where it separates them all
-    expected, sd : mean and standard deviation of `pmse` under no difference
-    ratio, standardised : `pmse` over `expected`, and (pmse - expected) / sd
-    null : where `expected` is from: ``formula``, ``permutation`` or ``none``; with ``none`` these four are NaN
-    told_apart : share of records with a probability above 0.999 of the file that they are from, 0-1
-    converged : whether the fit of the logistic model came to an end; always so for a tree
+    variables, numeric : tuple of str
+        Predictors of the model, and which of them are quantities.
+    records, released_share : int or float
+        Of both files together, and the share of them that are released, 0-1.
+    parameters : int or None
+        Free parameters of the logistic model, the intercept included; None for a tree.
+    pmse : float
+        Mean over the records of (p - c)^2, where p is the probability to be a released one and c the released share: 0
+        where the model sees no difference, c (1 - c), so 0.25 for files of equal length, where it separates them all.
+    expected, sd : float
+        Mean and standard deviation of `pmse` under no difference.
+    ratio, standardised : float
+        `pmse` over `expected`, and (pmse - expected) / sd.
+    null : str
+        Where `expected` is from: ``formula``, ``permutation`` or ``none``; with ``none`` these four are NaN.
+    told_apart : float
+        Share of records with a probability above 0.999 of the file that they are from, 0-1.
+    converged : bool
+        Whether the fit of the logistic model came to an end; always so for a tree.
     """
 
     variables: tuple[str, ...]
@@ -92,16 +101,22 @@ def propensity(
 
     Parameters
     ----------
-    original, released : before and after protection. They need not have the same records.
-    variables : predictors, at least one. A variable that the release lacks is missing there in every record.
-    numeric : which of them are quantities; the others are categories. By default those that are numbers in both files,
-        with more than 50 distinct values in the original.
-    model : ``logistic``: logistic regression without interactions or penalty, which sees differences in the shares of
+    original, released : DataFrame
+        Before and after protection. They need not have the same records.
+    variables : iterable of str or str
+        Predictors, at least one. A variable that the release lacks is missing there in every record.
+    numeric : iterable of str or str, optional
+        Which of them are quantities; the others are categories. By default those that are numbers in both files, with
+        more than 50 distinct values in the original.
+    model : str
+        ``logistic``: logistic regression without interactions or penalty, which sees differences in the shares of
         categories and the means of quantities. ``tree``: a classification tree, which also sees differences in spread,
         in associations, and between whole and other numbers; its leaves have 20 records and 0.5% of all at least.
-    repeats : permutations of the files' labels for `expected`, 2 or more for `sd`; 0 means the formula of a logistic
-        model (a tree has none). Default: 0 for a logistic model, 20 for a tree.
-    seed : of the permutations and of ties between the splits of a tree, 0 to 2^32 - 1
+    repeats : int, optional
+        Permutations of the files' labels for `expected`, 2 or more for `sd`; 0 means the formula of a logistic model (a
+        tree has none). Default: 0 for a logistic model, 20 for a tree.
+    seed : int
+        Of the permutations and of ties between the splits of a tree, 0 to 2^32 - 1.
 
     Notes
     -----

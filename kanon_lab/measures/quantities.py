@@ -23,14 +23,18 @@ class Interval:
 
     Attributes
     ----------
-    inside : under the index of the files, one column a variable: whether the original value lies within the interval;
-        missing where there is no original value
-    records : under the index of the files: ``compared`` (variables with an original value), ``inside`` (of these),
-        ``at_risk`` (there is one, and all of them are inside)
-    variables : one row a variable: ``variable``, ``compared`` (records with an original value), ``inside`` (of these),
+    inside : DataFrame
+        Under the index of the files, one column a variable: whether the original value lies within the interval;
+        missing where there is no original value.
+    records : DataFrame
+        Under the index of the files: ``compared`` (variables with an original value), ``inside`` (of these),
+        ``at_risk`` (there is one, and all of them are inside).
+    variables : DataFrame
+        One row a variable: ``variable``, ``compared`` (records with an original value), ``inside`` (of these),
         ``share`` (0-1; papers report its mean), ``half_width`` (of the interval: in units of the variable by ``sd``, in
-        released records by ``rank``)
-    share, share_any : shares (0-1) of the records with a value that have all their values inside (at risk), and some
+        released records by ``rank``).
+    share, share_any : float
+        Shares (0-1) of the records with a value that have all their values inside (at risk), and some.
     """
 
     width: float
@@ -54,12 +58,16 @@ def interval_disclosure(
 
     Parameters
     ----------
-    original, released : the same records under the same index, before and after protection
-    variables : the quantities that are compared; all columns of the original by default
-    width : half the interval, above 0: in standard deviations of the original values by ``sd``; as a share of the
-        released records, at most 1, by ``rank`` (rounded down to whole records)
-    by : ``sd``: an interval of equal length around every released value (Mateo-Sanz, Sebé and Domingo-Ferrer 2004).
-        ``rank``: so many places before and after the released value in order (Domingo-Ferrer and Torra 2001)
+    original, released : DataFrame
+        The same records under the same index, before and after protection.
+    variables : iterable of str or str, optional
+        The quantities that are compared; all columns of the original by default.
+    width : float
+        Half the interval, above 0: in standard deviations of the original values by ``sd``; as a share of the released
+        records, at most 1, by ``rank`` (rounded down to whole records).
+    by : str
+        ``sd``: an interval of equal length around every released value (Mateo-Sanz, Sebé and Domingo-Ferrer 2004).
+        ``rank``: so many places before and after the released value in order (Domingo-Ferrer and Torra 2001).
 
     Notes
     -----
@@ -121,10 +129,13 @@ class Robust:
 
     Attributes
     ----------
-    variables : those that vary in the original
-    records : under the index of the files: ``distance`` (as of `outliers`), ``rmdid1`` (some released value lies in the
-        interval around its original), ``rmdid2`` (the same, and too few other released records are near)
-    rmdid1, rmdid2 : shares of records at risk, 0-1, among those with a distance
+    variables : tuple of str
+        Those that vary in the original.
+    records : DataFrame
+        Under the index of the files: ``distance`` (as of `outliers`), ``rmdid1`` (some released value lies in the
+        interval around its original), ``rmdid2`` (the same, and too few other released records are near).
+    rmdid1, rmdid2 : float
+        Shares of records at risk, 0-1, among those with a distance.
     """
 
     variables: tuple[str, ...]
@@ -151,12 +162,17 @@ def robust_disclosure(
 
     Parameters
     ----------
-    original, released, variables : as in `interval_disclosure`
-    width : half the interval of a record at robust distance 1, in standard deviations of the original values, above 0.
-        It grows with the square of the distance.
-    near : released records this close, in the same unit, hide each other, above 0
-    neighbours : how many others have to be that close, 1 or more
-    seed : of the estimate of location and spread, which draws subsets of the records
+    original, released, variables : DataFrame or iterable of str or str, optional
+        As in `interval_disclosure`.
+    width : float
+        Half the interval of a record at robust distance 1, in standard deviations of the original values, above 0. It
+        grows with the square of the distance.
+    near : float
+        Released records this close, in the same unit, hide each other, above 0.
+    neighbours : int
+        How many others have to be that close, 1 or more.
+    seed : int
+        Of the estimate of location and spread, which draws subsets of the records.
 
     Notes
     -----
@@ -196,11 +212,16 @@ class Outliers:
 
     Attributes
     ----------
-    variables : those that vary
-    distances : robust Mahalanobis distance of each record; NaN where a value is missing
-    threshold : the distance above which a record is an outlier
-    which : ndarray of bool, shape (n,)
-    records, share : number of outliers, and the same among the records with a distance, 0-1
+    variables : tuple of str
+        Those that vary.
+    distances : Series
+        Robust Mahalanobis distance of each record; NaN where a value is missing.
+    threshold : float
+        The distance above which a record is an outlier.
+    which : ndarray
+        Whether each record is an outlier, shape (n,).
+    records, share : int or float
+        Number of outliers, and the same among the records with a distance, 0-1.
     """
 
     variables: tuple[str, ...]

@@ -163,11 +163,15 @@ def records_above(
 
     Parameters
     ----------
-    risk : risk of each record, or with `records` of each class, 0-1, shape (n,)
-    threshold : an absolute threshold, 0-1
-    quantile : a relative threshold instead, 0-1: this quantile of the risks, interpolated linearly (0.75 is the upper
-        quartile)
-    records : with a threshold, the number of records of each class, shape (n,)
+    risk : ndarray
+        Risk of each record, or with `records` of each class, 0-1, shape (n,).
+    threshold : float, optional
+        An absolute threshold, 0-1.
+    quantile : float, optional
+        A relative threshold instead, 0-1: this quantile of the risks, interpolated linearly (0.75 is the upper
+        quartile).
+    records : ndarray, optional
+        With a threshold, the number of records of each class, shape (n,).
 
     Notes
     -----
@@ -203,13 +207,20 @@ class FileRisk:
 
     Attributes
     ----------
-    estimator : of every individual risk (`kanon_lab.measures.ESTIMATORS`)
-    of_class : individual risk of the records of each class, in (0, 1], shape (n_classes,)
-    global_risk, expected_reidentifications : its mean (0-1) and its sum over records
-    household_risk : mean over records of the risk of their household, 0-1
-    expected_household_reidentifications : sum of the risk over households
-    expected_persons_in_reidentified_households : sum over records of the risk of their household
-    sum_population_frequency : sum over records of F_k
+    estimator : str
+        Of every individual risk (`kanon_lab.measures.ESTIMATORS`).
+    of_class : ndarray
+        Individual risk of the records of each class, in (0, 1], shape (n_classes,).
+    global_risk, expected_reidentifications : float
+        Its mean (0-1) and its sum over records.
+    household_risk : float or None
+        Mean over records of the risk of their household, 0-1.
+    expected_household_reidentifications : float or None
+        Sum of the risk over households.
+    expected_persons_in_reidentified_households : float or None
+        Sum over records of the risk of their household.
+    sum_population_frequency : float
+        Sum over records of F_k.
     """
 
     estimator: str

@@ -76,11 +76,15 @@ class Diversity:
 
     Attributes
     ----------
-    distance, missing : between values, for ``t_closeness``; and the policy for missing values
-    values : the distinct values, in the order of the ordered distance
-    classes : one row a class, in the order of the class table: ``records`` (of the class itself), ``known`` (records
-        with a known value, under ``wildcard`` all compatible ones), then the `MEASURES`, missing where nothing is known
-    file : for each of the `MEASURES` its worst value over the classes; None where no class has one
+    distance, missing : str
+        Between values, for ``t_closeness``; and the policy for missing values.
+    values : Index
+        The distinct values, in the order of the ordered distance.
+    classes : DataFrame
+        One row a class, in the order of the class table: ``records`` (of the class itself), ``known`` (records with a
+        known value, under ``wildcard`` all compatible ones), then the `MEASURES`, missing where nothing is known.
+    file : dict of str to float or None
+        For each of the `MEASURES` its worst value over the classes; None where no class has one.
     """
 
     variable: str
@@ -152,13 +156,17 @@ def diversity(
 
     Parameters
     ----------
-    variable : a sensitive or numeric variable of the table's spec, or a Series with one value a record
-    recursive_c : the c of recursive (c, l)-diversity, above 0
+    variable : str or Series
+        A sensitive or numeric variable of the table's spec, or a Series with one value a record.
+    recursive_c : float
+        The c of recursive (c, l)-diversity, above 0.
     distance : {"equal", "ordered", "hierarchical"}
         Distance between values for t-closeness; see `DISTANCES`. Ordered: numbers by size, then text by its letters;
         bands and ordered categoricals by their own order.
-    hierarchy : of the sensitive variable, for the hierarchical distance
-    bands : bands to put a numeric variable into first
+    hierarchy : Hierarchy, optional
+        Of the sensitive variable, for the hierarchical distance.
+    bands : Bands, optional
+        Bands to put a numeric variable into first.
 
     Notes
     -----

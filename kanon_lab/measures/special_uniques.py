@@ -156,18 +156,25 @@ class Suda:
 
     Attributes
     ----------
-    max_size : the most keys in an MSU
-    msus : one row a set of keys that is an MSU of some record, small sets first: ``variables`` (tuple of str),
-        ``size``, ``records``
-    records : under the index of the frame: ``score`` (SUDA, 0 or more), ``dis_score`` (DIS-SUDA, 0-1), ``msus`` (their
-        number), ``smallest`` (keys in the smallest; 0 without an MSU)
-    contributions : under the index of the frame, one column a key variable: the share (0-1) of the record's score that
-        comes from MSUs with this variable. An MSU counts for each of its variables
-    variables : one row a key variable: ``variable``, ``contribution`` (the same share of all scores of the file),
-        ``msus`` (MSUs with this variable, summed over records)
-    sampling_fraction : behind `dis` and the DIS-SUDA scores
-    dis : data intrusion simulation: the probability that a unique match is right, 0-1; NaN where no record is unique
-        and none in a pair
+    max_size : int
+        The most keys in an MSU.
+    msus : DataFrame
+        One row a set of keys that is an MSU of some record, small sets first: ``variables`` (tuple of str), ``size``,
+        ``records``.
+    records : DataFrame
+        Under the index of the frame: ``score`` (SUDA, 0 or more), ``dis_score`` (DIS-SUDA, 0-1), ``msus`` (their
+        number), ``smallest`` (keys in the smallest; 0 without an MSU).
+    contributions : DataFrame
+        Under the index of the frame, one column a key variable: the share (0-1) of the record's score that comes from
+        MSUs with this variable. An MSU counts for each of its variables.
+    variables : DataFrame
+        One row a key variable: ``variable``, ``contribution`` (the same share of all scores of the file), ``msus``
+        (MSUs with this variable, summed over records).
+    sampling_fraction : float
+        Behind `dis` and the DIS-SUDA scores.
+    dis : float
+        Data intrusion simulation: the probability that a unique match is right, 0-1; NaN where no record is unique and
+        none in a pair.
     """
 
     max_size: int
@@ -188,9 +195,11 @@ def suda(table: ClassTable, *, max_size: int | None = None, sampling_fraction: f
 
     Parameters
     ----------
-    max_size : the most keys in an MSU, from 1 to the number of keys; by default all. More than 20 keys need it.
-    sampling_fraction : share of the population that is in the sample, above 0 and up to 1. Default: the number of
-        records over the sum of their weights, or a guess of 0.1 without weights. SUDA scores do not need it.
+    max_size : int, optional
+        The most keys in an MSU, from 1 to the number of keys; by default all. More than 20 keys need it.
+    sampling_fraction : float, optional
+        Share of the population that is in the sample, above 0 and up to 1. Default: the number of records over the sum
+        of their weights, or a guess of 0.1 without weights. SUDA scores do not need it.
 
     Notes
     -----

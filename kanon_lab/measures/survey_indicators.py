@@ -25,12 +25,16 @@ class IndicatorSet:
 
     Parameters
     ----------
-    rates : by variable the categories whose share of the population is estimated; None means all of them. Categories
-        are matched as text, so that 1, 1.0 and "1" are equal.
-    means : quantities whose mean is estimated
-    by : groups to estimate besides the whole file: of one variable, or of several that are crossed
+    rates : mapping of str to tuple of str or None
+        By variable the categories whose share of the population is estimated; None means all of them. Categories are
+        matched as text, so that 1, 1.0 and "1" are equal.
+    means : tuple of str
+        Quantities whose mean is estimated.
+    by : tuple of tuple of str
+        Groups to estimate besides the whole file: of one variable, or of several that are crossed.
     design : Design
-    level : of the intervals, above 0 and below 1
+    level : float
+        Of the intervals, above 0 and below 1.
     """
 
     rates: Mapping[str, tuple[str, ...] | None] = field(default_factory=dict, hash=False)
@@ -123,12 +127,16 @@ def indicators(
 
     Parameters
     ----------
-    frame : one row a record
-    wanted : which rates and means, of which groups
-    design_from : where to read the design, under the same index; for a released file the original, since the release
-        may lack the design or have changed it
-    absent : ``error`` or ``skip``: whether a variable or category that is not there, or a mean of what is no quantity,
-        is refused or has no row. With ``skip`` a category that only `design_from` has is estimated as 0, unless `frame`
+    frame : DataFrame
+        One row a record.
+    wanted : IndicatorSet
+        Which rates and means, of which groups.
+    design_from : DataFrame, optional
+        Where to read the design, under the same index; for a released file the original, since the release may lack the
+        design or have changed it.
+    absent : str
+        ``error`` or ``skip``: whether a variable or category that is not there, or a mean of what is no quantity, is
+        refused or has no row. With ``skip`` a category that only `design_from` has is estimated as 0, unless `frame`
         has new categories: then the variable was recoded.
 
     Returns

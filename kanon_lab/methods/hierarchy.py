@@ -170,7 +170,8 @@ class Hierarchy:
         width : int, optional
             The full length, if values may be whole numbers without their leading zeros, which are then added. Otherwise
             a value of another length is an error.
-        mask : str of one character
+        mask : str
+            Str of one character.
 
         Examples
         --------

@@ -52,16 +52,26 @@ class CountedProtection(Protection):
 
     Attributes
     ----------
-    named : columns of the file
-    columns : those but its direct identifiers
-    values, times : by column that was counted, its different values, and how many records have each
-    now : what these values have become
-    base : the rows before the first suppression, and the `now` of then; from there on rows stay as they are
-    lost : by column, the rows of `base` that a suppression has taken its value from
-    row_of_first : the row of each row of `original`, in which recoded ones are one; None while they are the same
-    first : how many records each row of `original` is
-    pairs : by step and variable that was recoded, its values before and after, each pair once
-    records : those of the file, which an engine holds open
+    named : tuple of str
+        Columns of the file.
+    columns : tuple of str
+        Those but its direct identifiers.
+    values, times : mapping of str to Series or mapping of str to ndarray
+        By column that was counted, its different values, and how many records have each.
+    now : mapping of str to Series
+        What these values have become.
+    base : tuple or None
+        The rows before the first suppression, and the `now` of then; from there on rows stay as they are.
+    lost : mapping of str to ndarray
+        By column, the rows of `base` that a suppression has taken its value from.
+    row_of_first : ndarray or None
+        The row of each row of `original`, in which recoded ones are one; None while they are the same.
+    first : Counts or None
+        How many records each row of `original` is.
+    pairs : tuple
+        By step and variable that was recoded, its values before and after, each pair once.
+    records : Records or None
+        Those of the file, which an engine holds open.
     """
 
     named: tuple[str, ...] = ()

@@ -40,7 +40,8 @@ def translate_chart(
     say : callable
         From a text to its translation, or to the same text where it has none.
     columns : container of str, optional
-        The columns of data whose texts are translated; by default all that do not say how something is drawn.
+        Container of str, optional The columns of data whose texts are translated; by default all that do not say how
+        something is drawn.
 
     Examples
     --------
