@@ -243,9 +243,9 @@ def table(model: type[Settings], more: Mapping[str, Mapping[str, str]] | None = 
         required = "; required" if _needed(model, name) else ""
         row = {
             "Setting": f"`{name}`",
-            "What it says": f"{text['says']}{required}: `{name}: {text['example']}`",
+            "Meaning": f"{text['says']}{required}: `{name}: {text['example']}`",
             "Goes with": ", ".join(f"`{kind}`" for kind in goes),
-            "Unless given": "" if text["unless"] == "-" else text["unless"] or usual,
+            "Default": "" if text["unless"] == "-" else text["unless"] or usual,
         }
         table_rows.append(row | {title: column[name] for title, column in (more or {}).items()})
     titles = [title for title in table_rows[0] if any(row[title] for row in table_rows)]
@@ -309,7 +309,7 @@ def _described(whole: dict[str, Any], model: type[Settings]) -> dict[str, Any]:
     for name, part in whole["properties"].items():
         text = row_of(model, name)
         says = re.sub(r"\{doc\}`([\w-]+)`", r"the chapter \1", text["says"])
-        says += f". Unless given: {text['unless']}" if text["unless"] not in ("", "-") else ""
+        says += f". Default: {text['unless']}" if text["unless"] not in ("", "-") else ""
         shape = {key: value for key, value in part.items() if key not in _OWN}
         described = f"{says}. Example: {name}: {text['example']}"
         choices = [choice for choice in shape.get("anyOf", [shape]) if choice != {"type": "null"}]

@@ -86,7 +86,7 @@ def value_of(row, column):
 
 @in_one_test("model, row", every_setting())
 def test_every_example_is_taken(model, row):
-    given = parse_yaml(re.search(r"`([^`]*)`$", row["What it says"])[1], "the page")
+    given = parse_yaml(re.search(r"`([^`]*)`$", row["Meaning"])[1], "the page")
     (name,) = given
     assert row["Setting"] == f"`{name}`"
     read(MODELS[model], {**beside(model, name, row), **given})
@@ -120,14 +120,14 @@ def test_what_holds_unless_it_is_given_is_what_functions_do():
         for row in rows(MODELS[step]):
             name = row["Setting"].strip("`")
             known = name in usual and name not in ("start", "strata", "seed", "given", "keep")
-            if known and row["Unless given"].startswith(("`", '"')):
-                assert usual[name].default == value_of(row, "Unless given"), (step, name)
+            if known and row["Default"].startswith(("`", '"')):
+                assert usual[name].default == value_of(row, "Default"), (step, name)
     least = as_recipe({"key_variables": ["age"]})
     for row in rows(RecipeSettings)[1:]:
         name = row["Setting"].strip("`")
         if name != "household_level":
             value = getattr(least.spec, name) if hasattr(least.spec, name) else getattr(least, name)
-            assert (list(value) if isinstance(value, tuple) else value) == value_of(row, "Unless given"), name
+            assert (list(value) if isinstance(value, tuple) else value) == value_of(row, "Default"), name
 
 
 def test_the_household_level_has_the_settings_that_the_table_says():
@@ -311,5 +311,5 @@ def test_what_is_said_of_choices_is_what_they_are():
 def test_pages_ask_for_tables_that_there_are():
     for page, text in PAGES.items():
         assert "{settings}" not in text, page
-    assert filled("```{settings} round\n```\n").startswith("| Setting | What it says |")
+    assert filled("```{settings} round\n```\n").startswith("| Setting | Meaning |")
     assert {f"`{name}`" for name in RECODINGS} <= set(re.findall(r"`\w+`", PAGES["recipes.md"]))
