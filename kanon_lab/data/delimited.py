@@ -208,7 +208,7 @@ class DelimitedReader:
                 # UTF-16 without a byte-order mark decodes as UTF-8, with a zero byte beside every letter.
                 row = lines + text.count("\n", 0, zero) + 1
                 raise DataError(f"row {row}: wrong encoding, or damaged: zero bytes; save the file as UTF-8")
-            yield text.removeprefix("\ufeff" if lines == 0 else "").encode()
+            yield text.lstrip("\ufeff" if lines == 0 else "").encode()
             if not block:
                 return
             lines, letters = lines + text.count("\n"), letters or not text.isascii()

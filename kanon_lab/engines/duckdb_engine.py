@@ -59,8 +59,7 @@ class DuckDB(Engine):
         self._run(f"CREATE VIEW source AS SELECT {columns} FROM read_parquet([{files}], hive_partitioning=false)")
 
     def put(self, name: str, table: pa.Table) -> None:
-        self._awake()
-        self._connection.register("arriving", table)
+        self._wait(lambda: self._connection.register("arriving", table))
         self._run(f"CREATE TABLE {name} AS SELECT * FROM arriving")
         self._connection.unregister("arriving")
 

@@ -309,6 +309,10 @@ def _injected(notebook: Any, parameters: Mapping[str, Any]) -> Any:
 
     class Translator(PythonTranslator):
         @classmethod
+        def translate(cls, val: Any) -> str:
+            return super().translate([*val] if isinstance(val, tuple) else val)
+
+        @classmethod
         def translate_dict(cls, val: Mapping[Any, Any]) -> str:
             return "{" + ", ".join(f"{cls.translate(key)}: {cls.translate(value)}" for key, value in val.items()) + "}"
 

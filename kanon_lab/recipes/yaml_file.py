@@ -73,6 +73,10 @@ class _Loader(yaml.SafeLoader):
             )
         if getattr(event, "tag", None) is not None:
             raise _fault("a ! that means a type here; put it in quotes", event)
+        if isinstance(text := getattr(event, "value", None), str) and any(
+            "\ud800" <= sign <= "\udfff" for sign in text
+        ):
+            raise _fault("a text has half a character (a surrogate); write it again", event)
         return super().compose_node(parent, index)
 
     def construct_mapping(self, node, deep=False):
@@ -126,7 +130,7 @@ def beside(settings: dict, recipe: str | Path) -> dict:
 
     def here(name: str) -> str:
         path = folder / name
-        if not path.exists():
+        if files.status(path) is None:
             looked = "" if Path(name).is_absolute() else f"; it was looked for in {folder.absolute()}"
             raise AbsentFileError(f"{recipe}: hierarchy file {shortened(name)} is not there{looked}; mend its path")
         return str(path)

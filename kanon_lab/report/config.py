@@ -304,6 +304,8 @@ def open_run(
 
     if is_own(file):
         warnings.simplefilter("ignore")  # some quote values
+    if not isinstance(file, str):
+        raise OptionError("file must be the path of a file, or the name of a data set, as a text")
     path, noted = Path(file), None if steps is None else Path(steps)
     data: MicrodataFile | LargeFile
     with _step(noted, "read the file"):

@@ -92,3 +92,10 @@ def test_an_installed_package_has_no_book(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(lab, "ROOT", tmp_path / "site-packages")
     assert run(["book"]) == 2
     assert "no book where kanon_lab is installed, or in the working folder" in capsys.readouterr().err
+
+
+def test_a_file_is_no_folder_to_work_in_and_a_name_may_be_too_long(copied, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(learner, "working_copy", lambda folder: pytest.fail("copied all the same"))
+    (tmp_path / "taken").write_text("")
+    assert run(["lab", "taken", "--no-open"]) == 2 and run(["book", "x" * 300, "--no-open"]) == 2
+    assert [line[:12] for line in capsys.readouterr().err.splitlines()] == ["kanon-lab: t", "kanon-lab: x"]

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from kanon_book.places import ROOT
+from kanon_lab import files
 from kanon_lab.cli.options import Command, json_option
 from kanon_lab.cli.output import print_lines, show
 from kanon_lab.errors import DataError, MissingPackageError, OptionError
@@ -49,6 +50,8 @@ def lab(folder, options, no_open, as_json):
         raise OptionError("name the folder to work in before --, such as: kanon-lab lab workspace -- --port 9000")
     if not no_open and find_spec("jupyterlab") is None:
         raise MissingPackageError("JupyterLab is not installed: pip install 'kanon-lab[report]'")
+    if files.status(folder) is not None and not Path(folder).is_dir():
+        raise OptionError(f"{folder}: not a folder; name a folder to work in")
     click.echo("Copying the notebooks; the first time their exercises are computed, some ten seconds", err=True)
     done = working_copy(folder)
     result = {"folder": str(Path(folder).absolute()), "files": done}
@@ -102,7 +105,7 @@ def find_book(folder, language):
     """The first page of the book; a `DataError` where there is none."""
     places = [Path(folder)] if folder is not None else [ROOT, Path()]
     for place in (folder / built for folder in places for built in _BUILT):
-        if (place / "_static").is_dir():
+        if files.status(place / "_static") is not None:
             page = place / ("" if language == "en" else language) / "index.html"
             if page.is_file():
                 return page.absolute()

@@ -134,6 +134,10 @@ def test_the_decimal_comma(write, cells, read, delimiter):
     assert lists(read_microdata(path))["cell"] == read
 
 
+def test_two_byte_order_marks_are_none(write):
+    assert list(read_microdata(write(b"\xef\xbb\xbf" * 2 + b"region,sex\nN,m\n"))) == ["region", "sex"]
+
+
 def test_text_and_marks_of_missing_when_asked_for(write):
     path = write("place,age,w\n29025,NA,1\n37003,.,2\nNA,33,3\n")
     assert usual_marks(read_microdata(path)) == {"place": ["NA"], "age": ["NA", "."]}

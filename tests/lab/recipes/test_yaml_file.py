@@ -167,3 +167,9 @@ def test_references_cannot_grow_without_end(written):
 def test_a_byte_order_mark_and_letters_of_two_signs_are_read(written):
     for name in (b"a\xc3\xb1o", b"an\xcc\x83o"):
         assert read_recipe(written(b"\xef\xbb\xbfkey_variables: [" + name + b"]\n")).spec.key_variables == ("a\u00f1o",)
+
+
+@pytest.mark.parametrize("text", [r'na: "\ud800"', r'"\udfff": 1'])
+def test_half_a_character_is_refused_in_values_and_names(written, text):
+    with pytest.raises(DataError, match=r"line 1, column .* half a character"):
+        read_yaml(written(text))

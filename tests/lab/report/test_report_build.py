@@ -10,7 +10,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from kanon_lab.errors import KanonLabError
 from kanon_lab.notebooks import NotebookError, find_notebooks, recorded, run_notebook
-from kanon_lab.notebooks.running import without_values
+from kanon_lab.notebooks.running import _injected, without_values
 from kanon_lab.recipes.yaml_file import dump_yaml
 from kanon_lab.report import as_config, make_report, open_run
 from kanon_lab.report.build import last_step, report_page
@@ -148,6 +148,20 @@ def test_plain_papermill_runs_the_notebook_on_a_file_and_a_configuration(folder,
     text = (tmp_path / "out.ipynb").read_text("utf-8")
     assert "CANARY" not in text
     assert Words("es").say("h_variables") in text
+
+
+def test_the_notebook_gets_tuples_of_a_configuration_as_lists():
+    settings = {"key_variables": ("age", "sex"), "steps": ({"recode": {"bands": (0, 30, None)}},)}
+    (cell,) = _injected(new_notebook(), {"configuration": settings}).cells
+    values: dict = {}
+    exec(cell.source, values)
+    steps = [{"recode": {"bands": [0, 30, None]}}]
+    assert values["configuration"] == {"key_variables": ["age", "sex"], "steps": steps}
+
+
+def test_a_number_is_no_file():
+    with pytest.raises(KanonLabError, match="as a text"):
+        open_run(5)
 
 
 def test_a_file_of_ones_own_needs_a_configuration(folder):
