@@ -6,9 +6,10 @@ from typing import Any
 import click
 
 from kanon_lab.cli.options import Command, json_option, max_bytes_option
-from kanon_lab.cli.output import print_frame, print_json, print_lines, show
+from kanon_lab.cli.output import list_notes, print_frame, print_json, print_lines, print_parts, show
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError, shortened
+from kanon_lab.show.parts import Section, Table
 
 _OF_POPULATION = """
 \b
@@ -114,8 +115,9 @@ def population(source, year, places, by, dates, ranges, round_each_k, pool_ages,
     if as_json:
         print_json({"source": source, "note": _NOTE, "notes": notes, "rows": rows})
     else:
-        print_frame(rows, _FORMATS)
-        click.echo("\n" + "\n".join([_NOTE, *(f"note: {note}" for note in notes)]))
+        table = Table(rows, formats=_FORMATS, wide=True)  # so that each line can be searched and sorted
+        title = "Persons by k, the number of persons who share place, sex and date of birth"
+        print_parts(Section(title, [table]), list_notes([_NOTE, *notes]))
 
 
 def parse_dates(dates):

@@ -119,8 +119,8 @@ class Measure:
 
     def at(self, level: object) -> Measure:
         """The member of a family at a level."""
-        name, english, spanish = (text.replace("#", str(level)) for text in (self.name, *(self.title or ("", ""))))
-        return replace(self, name=name, title=(english, spanish))
+        name, *title = (text.replace("#", str(level)) for text in (self.name, *(self.title or ())))
+        return replace(self, name=name, title=(title[0], title[1]) if title else None)
 
     def cost(self, values: Any) -> Any:
         """The cost of a value, or of each in a column: less is always better."""

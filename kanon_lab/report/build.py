@@ -21,11 +21,11 @@ from kanon_lab.notebooks import NotebookError, of_failed_run, recorded, run_note
 from kanon_lab.notebooks.recording import find_notebooks, read_notebook
 from kanon_lab.report.config import ReportConfig, names_only
 from kanon_lab.report.large import draft_folder, engine_options
-from kanon_lab.report.parts import render_template
 from kanon_lab.report.safe import shown_settings
 from kanon_lab.report.sections import SECTIONS
 from kanon_lab.report.words import Words
 from kanon_lab.show import page as figures
+from kanon_lab.show.parts import render_template
 
 _NOTEBOOK = "report"
 # In the working folder: names of steps as they begin, and the folder of the protected file.
@@ -49,7 +49,7 @@ def report_page(executed: str | Path, *, title: str, language: str, banner: str 
             shown.append(data["text/html"])
     words = Words(language)
     page = render_template(
-        "page.html",
+        "report/templates/page.html",
         title=title,
         language=language,
         banner=banner,

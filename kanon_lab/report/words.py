@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from kanon_lab.digits import is_finite, number, percent, rounded
 from kanon_lab.measures.registry import Measure, measures
-from kanon_lab.report.parts import Paragraph, Part, Section, Table
+from kanon_lab.show.parts import Paragraph, Part, Section, Table
 from kanon_lab.show.translate import translate_chart
 from kanon_lab.terms import Note, in_english, worded, wordings
 

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from kanon_lab.digits import percent
-from kanon_lab.report.parts import Bullets, Code, Heading, Paragraph, Section, Table, render_text
+from kanon_lab.show.parts import Bullets, Code, Heading, Paragraph, Section, Table, render_text
 
 HOSTILE = "<script>x</script> & \u202e\x1b[2J"
 SHOWN = "&lt;script&gt;x&lt;/script&gt; &amp; \\u202e\\x1b[2J"
