@@ -20,7 +20,6 @@ from kanon_lab.errors import DataError, KanonLabError, OptionError, StorageError
 from kanon_lab.notebooks import NotebookError, of_failed_run, recorded, run_notebook
 from kanon_lab.notebooks.recording import find_notebooks, read_notebook
 from kanon_lab.report.config import ReportConfig, names_only
-from kanon_lab.report.large import draft_folder, engine_options
 from kanon_lab.report.safe import shown_settings
 from kanon_lab.report.sections import SECTIONS
 from kanon_lab.report.words import Words
@@ -155,6 +154,8 @@ def make_report(
     source = _located(file, by_engine)
     options: dict[str, Any] = {"called": config.recipe.name}
     if by_engine:
+        from kanon_lab.report.large import engine_options
+
         with names_only(Path(file), *([target] if target else [])), inside(config.recipe.name):
             options["counted"] = engine_options(file, config.recipe, target, engine, spill)
     elif (limit := files.limit()) is not None:
@@ -164,7 +165,7 @@ def make_report(
     released: dict[str, Any] | None = None
     if target is not None:
         released = {"file": str(target), "sha256": None, "records": None}
-    with TemporaryDirectory(prefix="kanon-lab-") as name, draft_folder(target if by_engine else None) as beside:
+    with TemporaryDirectory(prefix="kanon-lab-") as name, _draft_folder(target if by_engine else None) as beside:
         folder = Path(name)
         draft = None if target is None else Path(beside or folder / _RELEASE, target.name)
         if draft is not None:
@@ -280,6 +281,21 @@ def _keep(failed: Path, kept: Path) -> str:
     except StorageError:
         return f", and {kept.name} could not be kept"
     return f"; the executed notebook is kept beside it: {kept.name}"
+
+
+@contextmanager
+def _draft_folder(target: Path | None) -> Iterator[Path | None]:
+    """A folder beside the protected file, for its draft, which may be too large to be copied; None without a file."""
+    if target is None:
+        yield None
+        return
+    folder = files.new_path(target.absolute().parent, ".tmp")
+    with files.storage_errors(target.name):
+        folder.mkdir(mode=0o700)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager

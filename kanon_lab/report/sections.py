@@ -272,10 +272,10 @@ def _indicators(a: Analysis, w: Words) -> list:
 
 
 def _map(a: Analysis, w: Words) -> list:
-    from kanon_lab.show import risk_utility
-
     if a.map is None:
         return []
+    from kanon_lab.show import risk_utility
+
     points, (risk, loss) = a.map.points, a.map_axes
     parts_said: dict[str, Any] = {"count": len(points), "risk": risk, "loss": loss}
     try:
