@@ -6,7 +6,7 @@ import io
 import os
 import secrets
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
@@ -130,6 +130,26 @@ def is_file(path: str | Path) -> bool:
     """Whether a regular file is at a path; raises as `status` does."""
     there = status(path)
     return there is not None and stat.S_ISREG(there.st_mode)
+
+
+def refuse_inputs(out: str | Path, inputs: Iterable[tuple[str, str | Path]]) -> None:
+    """Raise an `OptionError` where a file to be written is one that is read, by whatever path; each with its name.
+
+    So is one in a folder of parts, which only what is called "the input" may be: it would be a part.
+    """
+    for name, path in inputs:
+        try:
+            same = Path(out).samefile(path)
+        except (OSError, ValueError):  # one of them is not there: nothing to replace
+            same = False
+        if same:
+            raise OptionError(f"{out}: the output path is equal to {name}; choose another name for the output")
+        try:
+            in_folder = Path(path).is_dir() and Path(out).resolve().is_relative_to(Path(path).resolve())
+        except (OSError, ValueError, RuntimeError):  # no such path, or links in a circle
+            in_folder = False
+        if name == "the input" and in_folder:
+            raise OptionError(f"{out}: the output path is in the folder of {name}; choose another place")
 
 
 def check_signature(content: bytes, form: str) -> None:

@@ -4,6 +4,7 @@ from functools import partial
 
 import click
 
+from kanon_lab import files
 from kanon_lab.cli.options import (
     Command,
     column_option,
@@ -208,9 +209,7 @@ def _grouped(source, spec, save_classes):
     from kanon_lab.classes import class_table
 
     if save_classes:
-        from kanon_lab.data.writing import refuse_inputs
-
-        refuse_inputs(save_classes, [("the input", source.file)])
+        files.refuse_inputs(save_classes, [("the input", source.file)])
     if source.counted_by != "memory":
         read = source.count(spec)
         table = read.table()

@@ -18,7 +18,6 @@ from kanon_lab.cli.options import (
     spill_option,
 )
 from kanon_lab.cli.output import NOT_MET, OFFICE, end, print_frame, print_json, print_lines, show
-from kanon_lab.cli.protect import is_streamed
 from kanon_lab.errors import KanonLabError, OptionError, StorageError, inside, shortened, visible
 
 _OF_INIT = """
@@ -278,7 +277,7 @@ def _engine(source, config, release):
     from kanon_lab.report.config import names_only
 
     with names_only(Path(source.file), *filter(None, [release])), inside(config.recipe.name):
-        return source.counted_by if is_streamed(source, config.recipe, release) else "memory"
+        return source.counted_by if source.is_streamed(config.recipe, release) else "memory"
 
 
 def _row(path, config, report):

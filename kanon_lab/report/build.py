@@ -204,7 +204,6 @@ def check_targets(
     Inputs are the file, hierarchy files of the configuration and `others`, each with what to call it.
     """
     from kanon_lab.data.sets import DATA_SETS
-    from kanon_lab.data.writing import check_target, refuse_inputs
 
     source = DATA_SETS[str(file)].path if str(file) in DATA_SETS else file
     inputs = [("the input", source), *others, *(("a hierarchy file", path) for path in config.hierarchies)]
@@ -213,7 +212,7 @@ def check_targets(
     if len(out.name.encode("utf-8", "surrogatepass")) > _LONGEST_NAME:
         raise OptionError(f"{shortened(out.name)}: a name of more than {_LONGEST_NAME} bytes; choose a shorter one")
     with names_only(out, out.absolute()):
-        refuse_inputs(out, inputs)
+        files.refuse_inputs(out, inputs)
     for path in (out, _kept_beside(out)):
         with files.storage_errors(out.name):
             folder = path.is_dir()
@@ -222,9 +221,11 @@ def check_targets(
     if not out.absolute().parent.is_dir():
         raise StorageError(f"{out.name}: its folder is not there; make it or choose another place")
     if target is not None:
+        from kanon_lab.data.writing import check_target
+
         with names_only(target, target.absolute()):
             check_target(target)
-            refuse_inputs(target, [*inputs, ("the page", out)])
+            files.refuse_inputs(target, [*inputs, ("the page", out)])
 
 
 def _kept_beside(out: Path) -> Path:
