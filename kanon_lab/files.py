@@ -6,6 +6,7 @@ import io
 import os
 import secrets
 import stat
+import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -159,8 +160,6 @@ def check_signature(content: bytes, form: str) -> None:
     if content.startswith(_OLE) and form == "xlsx":
         raise DataError("is a workbook of the old kind (.xls); save it as xlsx")
     if content.startswith(_ZIP):
-        import zipfile
-
         locked = False
         with suppress(Exception), zipfile.ZipFile(io.BytesIO(content)) as archive:  # damage is for its reader to report
             locked = any(part.flag_bits & 1 for part in archive.infolist())

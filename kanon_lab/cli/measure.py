@@ -50,9 +50,6 @@ Examples:
 # The mappings of JSON that hold families of measures.
 _LEVELS = {"violations_#": "violations", "above_#": "records_above"}
 _ESTIMATORS = ["benedetti-franconi", "exact", "inverse"]
-# What f_k counts where keys are missing: two tables, since neither has the records of the other.
-_COMPATIBLE = "Anonymity by compatible records (a missing key may be any value)"
-_OWN_CLASS = "Anonymity by own class (a missing key is a value of its own)"
 
 
 def _bands(context, parameter, texts):
@@ -245,35 +242,37 @@ def _print(result, diversity):
         f"missing keys: {result['missing']} ({MISSING_POLICIES[result['missing']]})",
         f"weight: {result['weight'] or 'none'}; household: {result['household'] or 'none'}",
     ]
-    own, n = result["own_class"], result["n"]
+    own, n, anonymity = result["own_class"], result["n"], {"value": result}
+    if own is not None:
+        anonymity = {"if a missing key may be any value": result, "if it is a value of its own": own}
     options = {f" (c = {of.recursive_c:g}, {of.distance} distance)" for of in diversity.values()}
     worst = {name: of.file for name, of in diversity.items()}
     print_for_office(
         result["file"],
         n,
         lines,
-        Section("Anonymity" if own is None else _COMPATIBLE, [_table("anonymity", result, n)]),
-        Section(_OWN_CLASS, [] if own is None else [_table("anonymity", own, n)]),
-        Section(f"Risk of re-identification ({result['estimator']})", [_table("risk", result, n)]),
+        Section("Anonymity", [_table("anonymity", n, anonymity)]),
+        Section(f"Risk of re-identification ({result['estimator']})", [_table("risk", n, {"value": result})]),
         list_diversity(f"Diversity of sensitive values: the worst class{''.join(options)}", worst),
         list_notes(result["notes"]),
     )
 
 
-def _table(kind, result, n):
-    """The measures of a kind; families have a line a level."""
+def _table(kind, n, results):
+    """The measures of a kind in results, by the head of their column; families have a line a level."""
     from kanon_lab.measures.registry import measures
 
-    texts = []
+    texts = {}
     for row in measures(shown="file", kind=kind):
-        levels = result.get(_LEVELS.get(row.name, "")) or {}
-        values = {row.at(level).called(): value for level, value in levels.items()}
-        if not row.levels and result.get(row.name) is not None:
-            values = {row.called(): result[row.name]}
-        for title, value in values.items():
-            share = f" ({percent(value / n)})" if row.unit == "records" else ""
-            texts.append((title, row.written(value) + share))
-    return Table.of_texts(["measure", "value"], texts)
+        for result in results.values():
+            levels = result.get(_LEVELS.get(row.name, "")) or {}
+            values = {row.at(level).called(): value for level, value in levels.items()}
+            if not row.levels and result.get(row.name) is not None:
+                values = {row.called(): result[row.name]}
+            for title, value in values.items():
+                share = f" ({percent(value / n)})" if row.unit == "records" else ""
+                texts.setdefault(title, [title]).append(row.written(value) + share)
+    return Table.of_texts(["measure", *results], texts.values())
 
 
 @click.command(cls=Command, name="subsample", epilog=_OF_SUBSAMPLE)

@@ -16,8 +16,6 @@ from kanon_lab.errors import StorageError, shortened, visible
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    import pandas as pd
-
     from kanon_lab.show.parts import Part, Section
 
 #: Exit code where --fail is given and a limit is not met.
@@ -85,13 +83,6 @@ def print_for_office(file: str, records: int, lines: "Sequence[str]" = (), *part
 
     print_lines([f"{file}: {records:,} records (for the office only)"])
     print_parts(Bullets(lines), *parts)
-
-
-def print_frame(frame: "pd.DataFrame", formats: Mapping[str, str | Callable[[Any], str]] | None = None) -> None:
-    """Print a frame as a table with a line for each row, however long."""
-    from kanon_lab.show.parts import Table
-
-    print_parts(Table(frame, formats=formats or {}, wide=True))
 
 
 def list_notes(notes: "Sequence[str]") -> "Section":

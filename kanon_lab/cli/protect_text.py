@@ -4,14 +4,14 @@ from functools import partial
 
 import pandas as pd
 
-from kanon_lab.cli.output import list_diversity, list_notes, print_for_office, print_lines
+from kanon_lab.cli.output import list_diversity, list_notes, print_for_office, print_lines, print_parts
 from kanon_lab.digits import number, percent
 from kanon_lab.errors import shortened
 from kanon_lab.measures.registry import LIMITS, measures
 from kanon_lab.report.tables import indicators
 from kanon_lab.report.words import texts
 from kanon_lab.roles import MISSING_POLICIES
-from kanon_lab.show.parts import Bullets, Paragraph, Part, Section, Table, cell_text, render_text, wrapped
+from kanon_lab.show.parts import Bullets, Paragraph, Part, Section, Table, cell_text, wrapped
 from kanon_lab.terms import key_of
 
 _MOST_CLAIMS = 10
@@ -37,29 +37,22 @@ def judged_lines(judged):
 
 def print_protection(result, protection):
     """Print the result for people; paths are not broken."""
-    print_for_office(result["file"], result["n"])
-    print_lines(_lines(result, protection))
-
-
-def _lines(result, protection):
     missing = result["missing"]
-    yield from _verdict(result)
-    yield from ["", f"recipe: {result['recipe']}, seed {result['seed']}"]
-    for text in (
+    lines = [
         f"keys: {', '.join(result['keys'])}; missing keys: {missing} ({MISSING_POLICIES[missing]})",
         f"weight: {result['weight'] or 'none'}; household: {result['household'] or 'none'}",
         f"direct identifiers dropped: {', '.join(result['direct_identifiers']) or 'none named'}",
         f"released unchanged, and without a role: {', '.join(result['untouched']) or 'none'}",
-    ):
-        yield from wrapped(text)
+    ]
     notes = [note for note in result["notes"] if key_of(note) != "untouched"]  # it is said above
-    for section in (*_states(protection), *_end(result, protection), list_notes(notes)):
-        yield from render_text(section)
+    print_for_office(result["file"], result["n"])
+    print_lines([*_verdict(result), "", f"recipe: {result['recipe']}, seed {result['seed']}"])
+    print_parts(Bullets(lines), *_states(protection), *_end(result, protection), list_notes(notes))
     done = "nothing was written" if result["out"] is None else f"written: {result['out']}"
-    yield from ["", f"{'dry run: ' * result['dry_run']}{done} ({len(result['columns'])} columns)"]
+    print_lines(["", f"{'dry run: ' * result['dry_run']}{done} ({len(result['columns'])} columns)"])
     if result["neutralised"] is not None:
         cells = ", ".join(f"{shortened(name)} {count:,}" for name, count in result["neutralised"].items())
-        yield from wrapped(f"cells given an apostrophe, since a spreadsheet would run them: {cells or 'none'}")
+        print_parts(Paragraph(f"cells given an apostrophe, since a spreadsheet would run them: {cells or 'none'}"))
 
 
 def _verdict(result):
@@ -197,8 +190,10 @@ def _end(result, protection):
     risks = [last.by_meaning[means] for means in last.violations]
     rows.append(("expected re-identifications", *(risk["expected_reidentifications"] for risk in risks)))
     rows += [(f"risk above {level:g}", *((risk["above"] or {}).get(level) for risk in risks)) for level in last.above]
-    rows = [(name, *map(_number, values)) for name, *values in rows]
-    table = Table.of_texts(["records", *last.violations], rows)
+    shown = [
+        (name, *(cell_text(n, ",.2f" if isinstance(n, float) else ",") for n in numbers)) for name, *numbers in rows
+    ]
+    table = Table.of_texts(["records", *last.violations], shown)
     yield Section("In the end, by what a missing key means", [table])
     released = result["released"].rename(columns=lambda name: name.replace("_", " "))
     released = released.assign(column=[shortened(name, 30) for name in released["column"]])
@@ -221,7 +216,3 @@ def _worst_indicators(protection):
         for name in ("variable", "category", "by", "group"):
             worst[name] = [shortened(str(text), 24) for text in worst[name]]
     return worst.drop(columns="covered")
-
-
-def _number(value):
-    return "-" if value is None else f"{value:,.2f}" if isinstance(value, float) else f"{value:,}"

@@ -163,18 +163,15 @@ def wrapped(text: str, first: str = "", indent: int = 2) -> list[str]:
 def _text_table(table: Table) -> Iterator[str]:
     """The lines of a table, split where they are longer than a terminal's; the first column begins each part."""
     first, *columns = (_text_column(table, *column) for column in table.frame.items())
-    part = [first]
+    parts = [[first]]
     for column in columns:
-        width = sum(len(texts[0]) + 2 for texts in part) + len(column[0])
-        if len(part) > 1 and width > _WIDTH and not table.wide:
-            yield from [*_joined(part), ""]
-            part = [first]
-        part.append(column)
-    yield from _joined(part)
-
-
-def _joined(columns: list[list[str]]) -> list[str]:
-    return ["  ".join(line).rstrip() for line in zip(*columns, strict=True)]
+        width = sum(len(texts[0]) + 2 for texts in parts[-1]) + len(column[0])
+        if len(parts[-1]) > 1 and width > _WIDTH and not table.wide:
+            parts.append([first])
+        parts[-1].append(column)
+    for number, part in enumerate(parts):
+        yield from [""] * bool(number)
+        yield from ("  ".join(line).rstrip() for line in zip(*part, strict=True))
 
 
 def _text_column(table: Table, name: Hashable, values: pd.Series) -> list[str]:
