@@ -262,7 +262,7 @@ def _table(kind, n, results):
     """The measures of a kind in results, by the head of their column; families have a line a level."""
     from kanon_lab.measures.registry import measures
 
-    texts = {}
+    texts: dict[str, list[str]] = {}
     for row in measures(shown="file", kind=kind):
         for result in results.values():
             levels = result.get(_LEVELS.get(row.name, "")) or {}

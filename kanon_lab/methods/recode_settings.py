@@ -131,14 +131,15 @@ def _widths(widths: Sequence[float], **options: Any) -> methods.Hierarchy:
 
 def _builder(kind: str) -> Callable[..., methods.Hierarchy]:
     """The function that makes a hierarchy of a kind."""
-    return {
+    builders: dict[str, Callable[..., methods.Hierarchy]] = {
         "masks": methods.Hierarchy.from_masks,
         "bands": methods.Hierarchy.from_intervals,
         "widths": _widths,
         "mapping": methods.Hierarchy.from_mapping,
         "dates": methods.Hierarchy.from_dates,
         "file": methods.Hierarchy.from_file,
-    }[kind]
+    }
+    return builders[kind]
 
 
 # Whole numbers as they are written, with few enough digits for every format.

@@ -356,7 +356,7 @@ class Comparison:
             return None
         rows = slice(None, None, -(-len(self.original) // _MOST_LINKED))
         scales = ("sd", "mahalanobis") if len(self.quantities) > 1 else ("sd",)
-        options = {"variables": self.quantities, "targets": rows}
+        options: dict[str, Any] = {"variables": self.quantities, "targets": rows}
         return max(room.record_linkage(self.original, self.released, scale=scale, **options).share for scale in scales)
 
     @cached_property
