@@ -186,10 +186,7 @@ def _text_column(table: Table, name: Hashable, values: pd.Series) -> list[str]:
 
 
 def cell_text(value: Any, form: str | Callable[[Any], str] | None) -> str:
-    """A value of a table on a terminal: whole numbers in full, others with six significant digits, a missing one as -.
-
-    Another `form` is a format specification, or a function such as `kanon_lab.digits.percent`.
-    """
+    """A value on a terminal, missing ones as -; the form is a format specification, a function, or the usual one."""
     import pandas as pd
 
     value = value.item() if hasattr(value, "item") else value
