@@ -6,7 +6,8 @@ import io
 import os
 import secrets
 import stat
-from collections.abc import Callable, Iterator
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
@@ -24,6 +25,20 @@ _CELL = 40
 _BLOCK = 1 << 22
 # More than a kernel and what talks to it, or some processes of a map, ever had open when they were tried.
 _OPEN_FILES = 128
+_OLE = bytes.fromhex("d0cf11e0a1b11ae1")
+_ZIP = b"PK\x03\x04"
+_SIGNATURES = {
+    _ZIP: ("zip archive or a workbook of the new kind (.xlsx)", ("xlsx",)),
+    _OLE: ("workbook of the old or an encrypted kind", ("xlsx", "xls")),
+    b"PAR1": ("Parquet file", ("parquet",)),
+    b"$FL2": ("SPSS file", ("sav",)),
+    b"$FL3": ("SPSS file", ("sav",)),
+    b"<stata_dta>": ("Stata file", ("dta",)),
+    b"\x1f\x8b": ("gzip file", ()),
+    b"%PDF": ("PDF document", ()),
+}
+# The name of the stream that an encrypted workbook is, in the directory of its container.
+_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _limit: ContextVar[int | None] = ContextVar("max_bytes", default=None)
 
 
@@ -116,6 +131,43 @@ def is_file(path: str | Path) -> bool:
     """Whether a regular file is at a path; raises as `status` does."""
     there = status(path)
     return there is not None and stat.S_ISREG(there.st_mode)
+
+
+def refuse_inputs(out: str | Path, inputs: Iterable[tuple[str, str | Path]]) -> None:
+    """Raise an `OptionError` where a file to be written is one that is read, by whatever path; each with its name.
+
+    So is one in a folder of parts, which only what is called "the input" may be: it would be a part.
+    """
+    for name, path in inputs:
+        try:
+            same = Path(out).samefile(path)
+        except (OSError, ValueError):  # one of them is not there: nothing to replace
+            same = False
+        if same:
+            raise OptionError(f"{out}: the output path is equal to {name}; choose another name for the output")
+        try:
+            in_folder = Path(path).is_dir() and Path(out).resolve().is_relative_to(Path(path).resolve())
+        except (OSError, ValueError, RuntimeError):  # no such path, or links in a circle
+            in_folder = False
+        if name == "the input" and in_folder:
+            raise OptionError(f"{out}: the output path is in the folder of {name}; choose another place")
+
+
+def check_signature(content: bytes, form: str) -> None:
+    """Raise a `DataError` where a file is encrypted, or begins as one of another format than its name says does."""
+    if content.startswith(_OLE) and form in ("xlsx", "xls") and _ENCRYPTED in content:
+        raise DataError("is encrypted with a password; save it without one")
+    if content.startswith(_OLE) and form == "xlsx":
+        raise DataError("is a workbook of the old kind (.xls); save it as xlsx")
+    if content.startswith(_ZIP):
+        locked = False
+        with suppress(Exception), zipfile.ZipFile(io.BytesIO(content)) as archive:  # damage is for its reader to report
+            locked = any(part.flag_bits & 1 for part in archive.infolist())
+        if locked:
+            raise DataError("is an archive protected by a password; unpack it, and save the file without one")
+    for start, (kind, forms) in _SIGNATURES.items():
+        if content.startswith(start) and form not in forms:
+            raise DataError(f"is not .{form} but a {kind}; give the file its right ending, or unpack it")
 
 
 def check_file(path: str | Path) -> None:

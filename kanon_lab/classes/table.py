@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from kanon_lab.arguments import is_number
-from kanon_lab.classes.compatible import compatible_counts, compatible_sums
-from kanon_lab.classes.sums import Sums, sums_by_group
 from kanon_lab.columns import Coded, coded, firsts, grouped, holds_numbers, pack, rows_named, tallied, whole_type
 from kanon_lab.errors import DataError, OptionError, shortened
 from kanon_lab.roles import KeySpec, as_spec, check_k
+
+if TYPE_CHECKING:
+    from kanon_lab.classes.sums import Sums
 
 _MEND = "weights must be finite and above 0, so mend it or drop the record"
 MISSING_REMEDY = "fill it in, or choose another policy for missing values"
@@ -271,6 +273,8 @@ class ClassTable:
         self, class_: np.ndarray, value: np.ndarray, count: np.ndarray, m: int
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Class, value and count of the records compatible with each class."""
+        from kanon_lab.classes.compatible import compatible_counts
+
         # A class that is compatible with no other keeps its own counts.
         joint = np.flatnonzero(self.f_k != self.records)
         row = np.full(self.n_classes, -1)
@@ -346,7 +350,11 @@ def _table(
             records[class_of_row] = records_of_row
     else:
         records = np.bincount(class_of_row, records_of_row, minlength=classes).astype(np.int64, copy=False)
-    own = None if weights is None else sums_by_group(class_of_row, weights, classes)
+    own = None
+    if weights is not None:
+        from kanon_lab.classes.sums import sums_by_group
+
+        own = sums_by_group(class_of_row, weights, classes)
     others = frame[[name for name in spec.variables if name not in spec.key_variables and name in frame]]
     f_k, F_k = records, records.astype(float) if own is None else own.rounded
     parts = class_of_row, records_of_row, tuple(columns), others.copy(deep=False)
@@ -355,6 +363,8 @@ def _table(
         at = absent.index(True)
         table._refuse(columns[at].codes < 0, spec.key_variables[at], "a missing value", MISSING_REMEDY)
     if spec.missing == "wildcard" and any(absent):
+        from kanon_lab.classes.compatible import compatible_sums
+
         f_k = compatible_sums(table.codes, records)
         F_k = f_k.astype(float) if own is None else compatible_sums(table.codes, own.rounded)
         table = ClassTable(spec, frame.index, records, f_k, F_k, *parts)

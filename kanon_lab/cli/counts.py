@@ -1,14 +1,14 @@
 """``kanon-lab population`` and ``data``: counts of a population, and the data sets."""
 
-from collections.abc import Callable
 from typing import Any
 
 import click
 
 from kanon_lab.cli.options import Command, json_option, max_bytes_option
-from kanon_lab.cli.output import print_frame, print_json, print_lines, show
+from kanon_lab.cli.output import list_notes, print_json, print_lines, print_parts, show
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError, shortened
+from kanon_lab.show.parts import Section, Table
 
 _OF_POPULATION = """
 \b
@@ -29,13 +29,10 @@ _NOTE = (
     "persons: expected number; sd and half_width (95 %): what the draw of birth dates adds, the counts taken as known."
 )
 
-_FORMATS: dict[str, str | Callable[[Any], str]] = {
-    "population": ",",
-    "periods": ",",
-    "persons": ",.1f",
+_FORMATS: dict[str, Any] = {
+    **dict.fromkeys(["population", "periods"], ","),
+    **dict.fromkeys(["persons", "sd", "half_width"], ",.1f"),
     "share": percent,
-    "sd": ",.1f",
-    "half_width": ",.1f",
 }
 
 
@@ -114,8 +111,9 @@ def population(source, year, places, by, dates, ranges, round_each_k, pool_ages,
     if as_json:
         print_json({"source": source, "note": _NOTE, "notes": notes, "rows": rows})
     else:
-        print_frame(rows, _FORMATS)
-        click.echo("\n" + "\n".join([_NOTE, *(f"note: {note}" for note in notes)]))
+        table = Table(rows, formats=_FORMATS, wide=True)  # so that each line can be searched and sorted
+        title = "Persons by k, the number of persons who share place, sex and date of birth"
+        print_parts(Section(title, [table]), list_notes([_NOTE, *notes]))
 
 
 def parse_dates(dates):
@@ -164,10 +162,8 @@ def list_(as_json: bool) -> None:
     from kanon_lab.data.sets import catalogue
 
     sets = catalogue()
-    if as_json:
-        print_json(sets)
-    else:
-        print_frame(sets.assign(sha256=sets["sha256"].str[:12]))
+    shown = Table(sets.assign(sha256=sets["sha256"].str[:12]), wide=True)
+    show(sets, lambda: print_parts(shown), as_json=as_json)
 
 
 @data.command(cls=Command, epilog="Example: kanon-lab data fetch ine-33570")

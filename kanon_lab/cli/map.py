@@ -7,10 +7,11 @@ import click
 
 from kanon_lab import files
 from kanon_lab.cli.options import Command, file_argument, json_option, reading_notes, reads_microdata, whole_number
-from kanon_lab.cli.output import FOR_OFFICE, OFFICE, end, print_frame, print_lines, show
+from kanon_lab.cli.output import OFFICE, end, list_notes, print_for_office, show
 from kanon_lab.cli.protect import refuse_inputs
 from kanon_lab.digits import number, percent
 from kanon_lab.errors import OptionError, StorageError, about, shortened
+from kanon_lab.show.parts import Bullets, Paragraph, Section, Table
 
 _EXAMPLES = """
 \b
@@ -188,41 +189,38 @@ def _print(result, of_risk, of_loss):
     """Print the result for people."""
     from kanon_lab.recipes.tradeoff import measure_of
 
-    failed, best, limit = result["failed"], result["cheapest"], result["at_most"]
+    failed, best, points = result["failed"].head(1), result["cheapest"], result["frontier"]
     several = f"{result['recipes']:,} recipes" if result["recipes"] > 1 else "1 recipe"
-    unfit = f", {len(failed)} of which could not be applied" if len(failed) else ""
-    print_lines(
-        [
-            f"{result['file']}: {result['n']:,} records {FOR_OFFICE}",
-            f"{result['recipe']}: {several}{unfit}",
-            f"risk: {result['risk']} ({of_risk.label})",
-            f"loss: {result['loss']} ({of_loss.label})",
-            "",
-            "Recipes that no other beats in both",
-        ]
-    )
+    unfit = f", {len(result['failed'])} of which could not be applied" if len(failed) else ""
+    lines = [
+        f"recipe: {result['recipe']}",
+        f"{several}{unfit}",
+        f"risk: {result['risk']} ({of_risk.label})",
+        f"loss: {result['loss']} ({of_loss.label})",
+    ]
     risk, loss = _form(of_risk), _form(of_loss)
-    spread = ["risk_sd", "loss_sd"] if (result["frontier"]["repeats"] > 1).any() else []
+    spread = ["risk_sd", "loss_sd"] if (points["repeats"] > 1).any() else []
     beside = [] if result["beside"] is None else [result["beside"]]
     forms = {"risk": risk, "loss": loss, "risk_sd": risk, "loss_sd": loss}
     forms |= {name: _form(measure_of(name)) for name in beside}
-    frontier = _collapsed(result["frontier"], beside)
-    print_frame(frontier[["label", "risk", "loss", *beside, *spread]].rename(columns={"label": "recipe"}), forms)
-    lines = []
-    if blind := int(result["frontier"]["unseen"].astype(bool).sum()):
+    frontier = _collapsed(points, beside)
+    table = frontier[["label", "risk", "loss", *beside, *spread]].rename(columns={"label": "recipe"})
+    remarks = []
+    if blind := int(points["unseen"].astype(bool).sum()):
         seen = f"; {result['beside']} does" if beside else ", nor does another measure here"
-        lines.append(f"(caution: {result['loss']} does not see every step of {blind:,} of these recipes{seen})")
-    if len(frontier) < len(result["frontier"]):
-        lines.append("(alike: the same risk and loss, so that neither measure sees what they differ in)")
+        remarks.append(f"(caution: {result['loss']} does not see every step of {blind:,} of these recipes{seen})")
+    if len(frontier) < len(points):
+        remarks.append("(alike: the same risk and loss, so that neither measure sees what they differ in)")
+    sections = [Section("Recipes that no other beats in both", [Table(table, formats=forms), Bullets(remarks)])]
     if best is not None:
-        lines += ["", f"Least loss with {result['risk']} at most {limit:g}"]
-        lines.append(f"{best['label']}: risk {risk(best['risk'], limit)}, loss {loss(best['loss'])}")
-        lines += [f"caution: {caution}" for caution in result["cautions"]]
-    if len(failed):
-        lines += ["", f"The first that could not be applied: {failed.iloc[0]['label']}", failed.iloc[0]["error"]]
-    lines += ["", *(f"note: {note}" for note in result["notes"])]
-    written = ", ".join(path for path in (result["out"], result["written_recipe"]) if path is not None)
-    print_lines([*lines, f"written: {written or 'nothing'}"])
+        limit, cautions = result["at_most"], (f"caution: {caution}" for caution in result["cautions"])
+        chosen = f"{best['label']}: risk {risk(best['risk'], limit)}, loss {loss(best['loss'])}"
+        sections.append(Section(f"Least loss with {result['risk']} at most {limit:g}", [Bullets([chosen, *cautions])]))
+    for row in failed.itertuples():
+        sections.append(Section(f"The first that could not be applied: {row.label}", [Paragraph(row.error)]))
+    written = [path for path in (result["out"], result["written_recipe"]) if path is not None]
+    sections += [list_notes(result["notes"]), Section("Written", [Bullets(written or ["nothing"])])]
+    print_for_office(result["file"], result["n"], lines, *sections)
 
 
 def _form(measure):

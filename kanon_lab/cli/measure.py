@@ -4,6 +4,7 @@ from functools import partial
 
 import click
 
+from kanon_lab import files
 from kanon_lab.cli.options import (
     Command,
     column_option,
@@ -22,10 +23,11 @@ from kanon_lab.cli.options import (
     whole_numbers,
     without_folders,
 )
-from kanon_lab.cli.output import FOR_OFFICE, OFFICE, aligned, end, print_frame, print_lines, show
+from kanon_lab.cli.output import OFFICE, end, list_diversity, list_notes, print_for_office, show
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError, about, shortened
 from kanon_lab.roles import MISSING_POLICIES, KeySpec
+from kanon_lab.show.parts import Section, Table
 
 _OF_MEASURE = """
 \b
@@ -48,9 +50,6 @@ Examples:
 # The mappings of JSON that hold families of measures.
 _LEVELS = {"violations_#": "violations", "above_#": "records_above"}
 _ESTIMATORS = ["benedetti-franconi", "exact", "inverse"]
-# What f_k counts where keys are missing: two tables, since neither has the records of the other.
-_COMPATIBLE = "Anonymity by compatible records (a missing key may be any value)"
-_OWN_CLASS = "Anonymity by own class (a missing key is a value of its own)"
 
 
 def _bands(context, parameter, texts):
@@ -198,7 +197,7 @@ def measure(
         measured = measure(table, **options)
     result = {**OFFICE, "file": file, **measured.to_dict()}
     result["notes"] += reading_notes(read)
-    show(result, lambda: print_lines(_lines(result)), as_json=as_json)
+    show(result, partial(_print, result, measured.diversity), as_json=as_json)
     if (k_achieved := measured.k_achieved) < fail_under_k:
         name = without_folders(file, file)
         end(1, f"{name}: k achieved is {k_achieved}, below {fail_under_k} (--fail-under-k)")
@@ -209,9 +208,7 @@ def _grouped(source, spec, save_classes):
     from kanon_lab.classes import class_table
 
     if save_classes:
-        from kanon_lab.data.writing import refuse_inputs
-
-        refuse_inputs(save_classes, [("the input", source.file)])
+        files.refuse_inputs(save_classes, [("the input", source.file)])
     if source.counted_by != "memory":
         read = source.count(spec)
         table = read.table()
@@ -240,43 +237,44 @@ def _counted_before(classes, keys, sensitive, missing):
     return counted, counted.table(spec), " + ".join(classes)
 
 
-def _lines(result):
-    from kanon_lab.measures.registry import measures
-
-    combinations = f"{result['classes']:,} combinations of {', '.join(result['keys'])}"
-    yield f"{result['file']}: {result['n']:,} records, {combinations} {FOR_OFFICE}"
-    yield f"missing keys: {result['missing']} ({MISSING_POLICIES[result['missing']]})"
-    yield f"weight: {result['weight'] or 'none'}; household: {result['household'] or 'none'}"
-    own = result["own_class"]
-    yield from aligned("Anonymity" if own is None else _COMPATIBLE, _texts("anonymity", result, result["n"]))
+def _print(result, diversity):
+    """Print the measures for people."""
+    lines = [
+        f"keys: {', '.join(result['keys'])}, in {result['classes']:,} combinations",
+        f"missing keys: {result['missing']} ({MISSING_POLICIES[result['missing']]})",
+        f"weight: {result['weight'] or 'none'}; household: {result['household'] or 'none'}",
+    ]
+    own, n, anonymity = result["own_class"], result["n"], {"value": result}
     if own is not None:
-        yield from aligned(_OWN_CLASS, _texts("anonymity", own, result["n"]))
-    yield from aligned(f"Risk of re-identification ({result['estimator']})", _texts("risk", result, result["n"]))
-    for name, values in result["diversity"].items():
-        title = f"Diversity of {name}: the worst class (c = {values['recursive_c']:g}, {values['distance']} distance)"
-        texts = {
-            f"{row.name} ({'least' if row.least else 'largest'})": "infinite"
-            if values[row.name] is None
-            else f"{values[row.name]:.6g}"
-            for row in measures(shown="file", kind="diversity")
-        }
-        yield from aligned(title, texts)
-    yield from ["", *result["notes"]] if result["notes"] else []
+        anonymity = {"if a missing key may be any value": result, "if it is a value of its own": own}
+    options = {f" (c = {of.recursive_c:g}, {of.distance} distance)" for of in diversity.values()}
+    worst = {name: of.file for name, of in diversity.items()}
+    print_for_office(
+        result["file"],
+        n,
+        lines,
+        Section("Anonymity", [_table("anonymity", n, anonymity)]),
+        Section(f"Risk of re-identification ({result['estimator']})", [_table("risk", n, {"value": result})]),
+        list_diversity(f"Diversity of sensitive values: the worst class{''.join(options)}", worst),
+        list_notes(result["notes"]),
+    )
 
 
-def _texts(kind, result, n):
-    """By title, the measures of a kind as text; families have a line a level."""
+def _table(kind, n, results):
+    """The measures of a kind in results, by the head of their column; families have a line a level."""
     from kanon_lab.measures.registry import measures
 
-    texts = {}
+    texts: dict[str, list[str]] = {}
     for row in measures(shown="file", kind=kind):
-        levels = result.get(_LEVELS.get(row.name, "")) or {}
-        values = {row.at(level).called(): value for level, value in levels.items()}
-        if not row.levels and result.get(row.name) is not None:
-            values = {row.called(): result[row.name]}
-        for title, value in values.items():
-            texts[title] = row.written(value) + (f" ({percent(value / n)})" if row.unit == "records" else "")
-    return texts
+        for result in results.values():
+            levels = result.get(_LEVELS.get(row.name, "")) or {}
+            values = {row.at(level).called(): value for level, value in levels.items()}
+            if not row.levels and result.get(row.name) is not None:
+                values = {row.called(): result[row.name]}
+            for title, value in values.items():
+                share = f" ({percent(value / n)})" if row.unit == "records" else ""
+                texts.setdefault(title, [title]).append(row.written(value) + share)
+    return Table.of_texts(["measure", *results], texts.values())
 
 
 @click.command(cls=Command, name="subsample", epilog=_OF_SUBSAMPLE)
@@ -349,10 +347,10 @@ def subsample(source, keys, weight, cluster, household, missing, fixed_size, as_
         risk = subsample_risk(read.numbered, spec, scheme=scheme, cluster=cluster, **options)
     result = {**OFFICE, "file": source.file, **risk.to_dict()}
     result["notes"] += reading_notes(read)
-    show(result, partial(_print, result, risk), as_json=as_json)
+    show(result, partial(_print_study, result, risk), as_json=as_json)
 
 
-def _print(result, risk):
+def _print_study(result, risk):
     """Print the study for people."""
     means = ", mean" if risk.repeats > 1 else ""
     counts = {
@@ -362,7 +360,7 @@ def _print(result, risk):
         f"unique in the subsample (u2{means})": risk.u2,
         f"unique in both (u{means})": risk.u,
     }
-    records = {name: f"{count:,.1f}" if isinstance(count, float) else f"{count:,}" for name, count in counts.items()}
+    records = [(name, f"{count:,.1f}" if isinstance(count, float) else f"{count:,}") for name, count in counts.items()]
     conditions = {
         "what the intruder knows is coded alike and right, p(a), as given": risk.p_a,
         "the person is in the sample, p(b)": risk.p_b,
@@ -370,24 +368,24 @@ def _print(result, risk):
         "a record unique in the sample is unique in the population, p(d)": risk.p_d,
         "identification, the product of the four": risk.p_identification,
     }
-    shares = {name: percent(share, digits=4) for name, share in conditions.items()}
+    shares = [(name, percent(share, digits=4)) for name, share in conditions.items()]
     spread = f", and the spread of these {risk.repeats:,}" if means else ""
-    print_lines(
-        [
-            f"{result['file']}: {risk.n1:,} records, keys {', '.join(map(str, risk.keys))} {FOR_OFFICE}",
-            f"missing keys: {risk.missing} ({MISSING_POLICIES[risk.missing]})",
-            f"subsamples: {risk.repeats:,}, {_drawn(risk)}, seed {risk.seed}",
-            *aligned("Records", records),
-            *aligned("The four conditions of an identification", shares),
-            "",
-            f"Over all subsamples, in closed form{spread}",
-        ]
-    )
     table = risk.spread.rename(columns={"q025": "2.5%", "q975": "97.5%"}) if means else risk.spread[[]]
-    table = table.assign(expected=risk.expected)
-    print_frame(table[["expected", *table.columns[:-1]]].reset_index(names=""))
-    notes = [*(f"warning: {warning}" for warning in result["warnings"]), *result["notes"]]
-    print_lines(["", *notes] if notes else [])
+    table.insert(0, "expected", risk.expected)
+    lines = [
+        f"keys: {', '.join(map(str, risk.keys))}",
+        f"missing keys: {risk.missing} ({MISSING_POLICIES[risk.missing]})",
+        f"subsamples: {risk.repeats:,}, {_drawn(risk)}, seed {risk.seed}",
+    ]
+    print_for_office(
+        result["file"],
+        risk.n1,
+        lines,
+        Section("Counts", [Table.of_texts(["records", "number"], records)]),
+        Section("The four conditions of an identification", [Table.of_texts(["condition", "probability"], shares)]),
+        Section(f"Over all subsamples, in closed form{spread}", [Table(table.reset_index(names="estimate"))]),
+        list_notes([*(f"warning: {warning}" for warning in result["warnings"]), *result["notes"]]),
+    )
 
 
 def _drawn(risk):

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kanon_lab.data.microdata import MicrodataFile
     from kanon_lab.engines import CountedFile
     from kanon_lab.engines.release import Records
+    from kanon_lab.recipes.plan import Plan
 
 _UNITS = ("", "KB", "MB", "GB")
 _BYTES = re.compile("([0-9]{1,18})(|KB|MB|GB)", re.IGNORECASE)
@@ -187,6 +188,23 @@ class Source:
         if engine != "memory":
             click.echo(f"kanon-lab: counted by {engine}, since it is large or a folder of parts (--engine)", err=True)
         return engine
+
+    def is_streamed(self, plan: "Plan", out: str | Path | None, *, neutralise: bool = False) -> bool:
+        """Whether an engine protects the file; an `OptionError` where it is to, and does not what is asked for."""
+        from kanon_lab.recipes.streamed import check_streamed
+
+        if self.engine == "memory":
+            return False
+        try:
+            check_streamed(plan, self.file, out)
+            if neutralise:
+                remedy = "protect in memory (--engine memory)"
+                raise OptionError(f"--neutralise: an engine does not look for formulas; {remedy}")
+        except OptionError:
+            if self.engine == "auto":
+                return False
+            raise
+        return self.counted_by != "memory"
 
     def _options(self, usual: dict[str, Any], **more: Any) -> dict[str, Any]:
         """Options for reading: the `usual` ones, such as those of a recipe, hold where the command has none."""

@@ -2,9 +2,11 @@
 
 import json
 import math
+import operator
 import os
 import sys
 from collections.abc import Callable, Mapping
+from itertools import chain, dropwhile
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -12,16 +14,15 @@ import click
 from kanon_lab.errors import StorageError, shortened, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Sequence
 
-    import pandas as pd
+    from kanon_lab.show.parts import Part, Section
 
 #: Exit code where --fail is given and a limit is not met.
 NOT_MET = 3
 #: Who may read what a command prints, in its JSON and in its first line: comparing the exact numbers of a run with a
 #: person and a run without reveals that person's values.
 OFFICE = {"audience": "office"}
-FOR_OFFICE = "(for the office only)"
 
 
 def show(
@@ -69,20 +70,38 @@ def print_lines(lines: "Iterable[str]") -> None:
         click.echo(visible(line))
 
 
-def aligned(title: str, texts: Mapping[str, str]) -> "Iterator[str]":
-    """A title, and below it a line for each text: its name to the left, the text to the right."""
-    yield ""
-    yield title
-    left, right = max(map(len, texts)), max(map(len, texts.values()))
-    for name, text in texts.items():
-        yield f"  {name:<{left}}  {text:>{right}}"
+def print_parts(*parts: "Part | Section") -> None:
+    """Print parts and sections of a result, as `kanon_lab.show.parts` writes them on a terminal."""
+    from kanon_lab.show.parts import render_text
+
+    print_lines(dropwhile(operator.not_, chain.from_iterable(map(render_text, parts))))
 
 
-def print_frame(frame: "pd.DataFrame", formats: Mapping[str, str | Callable[[Any], str]] | None = None) -> None:
-    """Print a frame as `kanon_lab.report.parts.text_table` writes it."""
-    from kanon_lab.report.parts import text_table
+def print_for_office(file: str, records: int, lines: "Sequence[str]" = (), *parts: "Part | Section") -> None:
+    """Print lines and sections on what was measured of a file, below a line that says for whom they are."""
+    from kanon_lab.show.parts import Bullets
 
-    print_lines(text_table(frame, formats))
+    print_lines([f"{file}: {records:,} records (for the office only)"])
+    print_parts(Bullets(lines), *parts)
+
+
+def list_notes(notes: "Sequence[str]") -> "Section":
+    """The section of notes."""
+    from kanon_lab.show.parts import Bullets, Section
+
+    return Section("Notes", [Bullets([f"- {note}" for note in notes])] if notes else [])
+
+
+def list_diversity(title: str, diversity: Mapping[str, Mapping[str, Any]]) -> "Section":
+    """The section of the worst class of each sensitive variable, from its measures by name."""
+    from kanon_lab.measures.registry import measures
+    from kanon_lab.show.parts import Section, Table
+
+    rows = []
+    for row in measures(kind="diversity", shown="file"):
+        values = ["-" if file[row.name] is None else row.written(file[row.name]) for file in diversity.values()]
+        rows.append([f"{row.called()} ({'least' if row.least else 'largest'})", *values])
+    return Section(title, [Table.of_texts(["measure", *map(shortened, diversity)], rows)] if diversity else [])
 
 
 def print_json(result: Any) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from kanon_lab import files
 from kanon_lab.cli.options import (
     Command,
     engine_option,
@@ -94,7 +95,6 @@ def protect(source, recipe_path, out, overwrite, dry_run, neutralise, least, fai
     if out is None and not dry_run:
         raise OptionError("--out is not given; name the file to write, or try the recipe with --dry-run")
 
-    from kanon_lab import files
     from kanon_lab.cli.protect_text import print_protection
     from kanon_lab.data.writing import check_target
     from kanon_lab.recipes.chain import read_recipe
@@ -110,7 +110,7 @@ def protect(source, recipe_path, out, overwrite, dry_run, neutralise, least, fai
     if out is not None:
         refuse_inputs(out, file, recipe_path, recipe)
     with ExitStack() as opened:
-        if is_streamed(source, recipe, out, neutralise=neutralise):
+        if source.is_streamed(recipe, out, neutralise=neutralise):
             records = opened.enter_context(source.opened(**counting(recipe)))
             protection: Any = protect_counted(records, recipe, progress=True)
             result = _counted_result(protection, recipe, least, reading_notes(records.counted))
@@ -140,23 +140,6 @@ def protect(source, recipe_path, out, overwrite, dry_run, neutralise, least, fai
         end(1, f"{without_folders(file, file)}: {below}{nothing}")
 
 
-def is_streamed(source, recipe, out, *, neutralise=False):
-    """Whether an engine protects the file; an `OptionError` where it is to, and does not what is asked for."""
-    from kanon_lab.recipes.streamed import check_streamed
-
-    if source.engine == "memory":
-        return False
-    try:
-        check_streamed(recipe, source.file, out)
-        if neutralise:
-            raise OptionError("--neutralise: an engine does not look for formulas; protect in memory (--engine memory)")
-    except OptionError:
-        if source.engine == "auto":
-            return False
-        raise
-    return source.counted_by != "memory"
-
-
 def _of_labels(protection, form):
     """What the format of the output does to labels."""
     from kanon_lab.data.writing import LABELLED, fitted
@@ -169,14 +152,13 @@ def _of_labels(protection, form):
 
 def refuse_inputs(out, file, recipe_path, recipe=None):
     """Raise an `OptionError` where the output would replace what is read, hierarchies of a recipe too."""
-    from kanon_lab.data import writing
     from kanon_lab.data.sets import DATA_SETS
     from kanon_lab.recipes.yaml_file import hierarchy_paths
 
     inputs = [("the input", DATA_SETS[file].path if file in DATA_SETS else file), ("the recipe", recipe_path)]
     steps = [] if recipe is None else [settings for _, settings in recipe.steps]
     inputs += [("a hierarchy file of the recipe", path) for path in hierarchy_paths(steps)]
-    writing.refuse_inputs(out, inputs)
+    files.refuse_inputs(out, inputs)
 
 
 def _result(protection, recipe, least, of_reading):

@@ -4,15 +4,14 @@ from functools import partial
 
 import pandas as pd
 
-from kanon_lab.cli.output import FOR_OFFICE, print_lines
+from kanon_lab.cli.output import list_diversity, list_notes, print_for_office, print_lines, print_parts
 from kanon_lab.digits import number, percent
 from kanon_lab.errors import shortened
-from kanon_lab.measures import MEASURES
 from kanon_lab.measures.registry import LIMITS, measures
-from kanon_lab.report.parts import Bullets, Paragraph, Part, Section, Table, cell_text, render_text, wrapped
 from kanon_lab.report.tables import OVERLAPS, indicators
 from kanon_lab.report.words import texts
 from kanon_lab.roles import MISSING_POLICIES
+from kanon_lab.show.parts import Bullets, Paragraph, Part, Section, Table, cell_text, wrapped
 from kanon_lab.terms import key_of
 
 _MOST_CLAIMS = 10
@@ -38,33 +37,22 @@ def judged_lines(judged):
 
 def print_protection(result, protection):
     """Print the result for people; paths are not broken."""
-    print_lines(_lines(result, protection))
-
-
-def _lines(result, protection):
     missing = result["missing"]
-    yield f"{result['file']}: {result['n']:,} records {FOR_OFFICE}"
-    yield from _verdict(result)
-    yield from ["", f"recipe: {result['recipe']}, seed {result['seed']}"]
-    for text in (
+    lines = [
         f"keys: {', '.join(result['keys'])}; missing keys: {missing} ({MISSING_POLICIES[missing]})",
         f"weight: {result['weight'] or 'none'}; household: {result['household'] or 'none'}",
         f"direct identifiers dropped: {', '.join(result['direct_identifiers']) or 'none named'}",
         f"released unchanged, and without a role: {', '.join(result['untouched']) or 'none'}",
-    ):
-        yield from wrapped(text)
-    notes = [f"- {note}" for note in result["notes"] if key_of(note) != "untouched"]  # it is said above
-    for section in (
-        *_states(protection),
-        *_end(result, protection),
-        Section("Notes" if result["notes"] else "No notes", [Bullets(notes)]),
-    ):
-        yield from render_text(section)
+    ]
+    notes = [note for note in result["notes"] if key_of(note) != "untouched"]  # it is said above
+    print_for_office(result["file"], result["n"])
+    print_lines([*_verdict(result), "", f"recipe: {result['recipe']}, seed {result['seed']}"])
+    print_parts(Bullets(lines), *_states(protection), *_end(result, protection), list_notes(notes))
     done = "nothing was written" if result["out"] is None else f"written: {result['out']}"
-    yield from ["", f"{'dry run: ' * result['dry_run']}{done} ({len(result['columns'])} columns)"]
+    print_lines(["", f"{'dry run: ' * result['dry_run']}{done} ({len(result['columns'])} columns)"])
     if result["neutralised"] is not None:
         cells = ", ".join(f"{shortened(name)} {count:,}" for name, count in result["neutralised"].items())
-        yield from wrapped(f"cells given an apostrophe, since a spreadsheet would run them: {cells or 'none'}")
+        print_parts(Paragraph(f"cells given an apostrophe, since a spreadsheet would run them: {cells or 'none'}"))
 
 
 def _verdict(result):
@@ -98,7 +86,7 @@ def _states(protection, of=""):
         names = {name: head for name, head in names.items() if history[name].notna().any()}  # an engine has not all
         if names:
             head, *rest = title.format(of=of).splitlines()
-            yield Section(head, [Bullets(rest), Table(_by_step(history, names, formats)), Bullets(remarks)])
+            yield Section(head, [Bullets(rest), _by_step(history, names, formats), Bullets(remarks)])
     for position, step in enumerate(protection.steps, 1):
         if step.claims is not None:
             yield _claims(step.claims, position, of)
@@ -166,13 +154,9 @@ share of the estimates that lie in their first interval)"""
 
 
 def _by_step(history, names, formats):
-    """A line a measure under its head, and a column a step, as text."""
-    lines = {"step": [*names.values()]}
-    for place, step in enumerate(history["step"]):
-        texts = [cell_text(history[name].iloc[place], formats.get(head)) for name, head in names.items()]
-        width = max(map(len, [str(step), *texts]))
-        lines[str(step).rjust(width)] = [text.rjust(width) for text in texts]
-    return pd.DataFrame(lines)
+    """A line a measure under its head, and a column a step."""
+    rows = [[head, *(cell_text(value, formats.get(head)) for value in history[name])] for name, head in names.items()]
+    return Table.of_texts(["step", *map(str, history["step"])], rows)
 
 
 def _heads(rows, share):
@@ -206,8 +190,10 @@ def _end(result, protection):
     risks = [last.by_meaning[means] for means in last.violations]
     rows.append(("expected re-identifications", *(risk["expected_reidentifications"] for risk in risks)))
     rows += [(f"risk above {level:g}", *((risk["above"] or {}).get(level) for risk in risks)) for level in last.above]
-    rows = [(name, *map(_number, values)) for name, *values in rows]
-    table = Table(pd.DataFrame(rows, columns=["records", *last.violations]))
+    shown = [
+        (name, *(cell_text(n, ",.2f" if isinstance(n, float) else ",") for n in numbers)) for name, *numbers in rows
+    ]
+    table = Table.of_texts(["records", *last.violations], shown)
     yield Section("In the end, by what a missing key means", [table])
     released = result["released"].rename(columns=lambda name: name.replace("_", " "))
     released = released.assign(column=[shortened(name, 30) for name in released["column"]])
@@ -218,13 +204,7 @@ def _end(result, protection):
         yield Section("Suppressed values that another member of the household shows", [table])
     if len(worst := _worst_indicators(protection)):
         yield Section(f"Indicators that suffered most, of those with {_FEW} records or more", [Table(worst)])
-    if result["diversity"]:
-        columns = {
-            shortened(name): [values[measure] for measure in MEASURES] for name, values in result["diversity"].items()
-        }
-        names = [f"{name} ({'least' if least else 'largest'})" for name, least in MEASURES.items()]
-        table = Table(pd.DataFrame({"measure": names, **columns}))
-        yield Section("Diversity of sensitive values in the end: the worst class", [table])
+    yield list_diversity("Diversity of sensitive values in the end: the worst class", result["diversity"])
 
 
 def _worst_indicators(protection):
@@ -236,7 +216,3 @@ def _worst_indicators(protection):
         for name in ("variable", "category", "by", "group"):
             worst[name] = [shortened(str(text), 24) for text in worst[name]]
     return worst.drop(columns="covered")
-
-
-def _number(value):
-    return "-" if value is None else f"{value:,.2f}" if isinstance(value, float) else f"{value:,}"

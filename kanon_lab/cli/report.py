@@ -17,9 +17,9 @@ from kanon_lab.cli.options import (
     na_option,
     spill_option,
 )
-from kanon_lab.cli.output import NOT_MET, OFFICE, end, print_frame, print_json, print_lines, show
-from kanon_lab.cli.protect import is_streamed
+from kanon_lab.cli.output import NOT_MET, OFFICE, end, print_json, print_lines, print_parts, show
 from kanon_lab.errors import KanonLabError, OptionError, StorageError, inside, shortened, visible
+from kanon_lab.show.parts import Table
 
 _OF_INIT = """
 \b
@@ -135,7 +135,7 @@ def _print_guesses(guesses, out):
         role=guesses["role"].where(guesses["role"] != "", "none"),
         why=[why(row, texts) for row in guesses.itertuples()],
     )
-    print_frame(table[["variable", "role", "kind", "distinct", "why"]])
+    print_parts(Table(table[["variable", "role", "kind", "distinct", "why"]], wide=True))
     doubts = table[table["unsure"]].groupby(["role", "other"], sort=False)["variable"]
     print_lines(f"{doubt(role, other, texts)}: {', '.join(names)}" for (role, other), names in doubts)
     print_lines([f"written: {out}; its roles are guesses: read and mend it before a report"])
@@ -278,7 +278,7 @@ def _engine(source, config, release):
     from kanon_lab.report.config import names_only
 
     with names_only(Path(source.file), *filter(None, [release])), inside(config.recipe.name):
-        return source.counted_by if is_streamed(source, config.recipe, release) else "memory"
+        return source.counted_by if source.is_streamed(config.recipe, release) else "memory"
 
 
 def _row(path, config, report):

@@ -14,7 +14,6 @@ import pyarrow as pa
 from kanon_lab import files
 from kanon_lab.data.delimited import Dialect, read_delimited
 from kanon_lab.data.sets import DATA_SETS, data_path
-from kanon_lab.data.tables import NO_PARQUET, check_cells, check_parquet, check_signature, read_sheet
 from kanon_lab.data.values import (
     STATISTICAL_FORMATS,
     Code,
@@ -170,7 +169,7 @@ def _read(
         return chosen(names, wanted, in_row_1=in_row_1)
 
     content = files.read_bytes(path)
-    check_signature(content, form)
+    files.check_signature(content, form)
     labels, named_labels, missing, notes, how = {}, {}, {}, [], vars(Dialect()).copy()
     if form == "csv":
         frame, seen = read_delimited(content, choose, dialect, text, na, codes)
@@ -205,6 +204,8 @@ def _read(
 def _parquet(content: bytes, choose: _Choose) -> pd.DataFrame:
     from pyarrow import parquet
 
+    from kanon_lab.data.tables import NO_PARQUET, check_parquet
+
     with files.damaged(NO_PARQUET):
         file = parquet.ParquetFile(pa.BufferReader(content))
         names = file.schema_arrow.names
@@ -228,6 +229,8 @@ def as_column(cells: pa.ChunkedArray, name: str) -> pd.Series:
 
 
 def _xlsx(content: bytes, choose: _Choose) -> pd.DataFrame:
+    from kanon_lab.data.tables import check_cells, read_sheet
+
     frame = read_sheet(content)
     frame.columns = [name.strip() for name in frame.columns]
     try:

@@ -4,7 +4,6 @@ import io
 import re
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,39 +18,6 @@ from kanon_lab.errors import DataError, OptionError, shortened
 
 if TYPE_CHECKING:
     from pyarrow.parquet import FileMetaData
-
-_OLE = bytes.fromhex("d0cf11e0a1b11ae1")
-_ZIP = b"PK\x03\x04"
-_SIGNATURES = {
-    _ZIP: ("zip archive or a workbook of the new kind (.xlsx)", ("xlsx",)),
-    _OLE: ("workbook of the old or an encrypted kind", ("xlsx", "xls")),
-    b"PAR1": ("Parquet file", ("parquet",)),
-    b"$FL2": ("SPSS file", ("sav",)),
-    b"$FL3": ("SPSS file", ("sav",)),
-    b"<stata_dta>": ("Stata file", ("dta",)),
-    b"\x1f\x8b": ("gzip file", ()),
-    b"%PDF": ("PDF document", ()),
-}
-# The name of the stream that an encrypted workbook is, in the directory of its container.
-_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
-
-
-def check_signature(content: bytes, form: str) -> None:
-    """Raise a `DataError` where a file is encrypted, or begins as one of another format than its name says does."""
-    if content.startswith(_OLE) and form in ("xlsx", "xls") and _ENCRYPTED in content:
-        raise DataError("is encrypted with a password; save it without one")
-    if content.startswith(_OLE) and form == "xlsx":
-        raise DataError("is a workbook of the old kind (.xls); save it as xlsx")
-    if content.startswith(_ZIP):
-        locked = False
-        with suppress(Exception), zipfile.ZipFile(io.BytesIO(content)) as archive:  # damage is for its reader to report
-            locked = any(part.flag_bits & 1 for part in archive.infolist())
-        if locked:
-            raise DataError("is an archive protected by a password; unpack it, and save the file without one")
-    for start, (kind, forms) in _SIGNATURES.items():
-        if content.startswith(start) and form not in forms:
-            raise DataError(f"is not .{form} but a {kind}; give the file its right ending, or unpack it")
-
 
 # What messages say of a damaged file.
 NO_WORKBOOK = "is not an xlsx workbook, or is damaged; save it again as xlsx"
@@ -133,7 +99,7 @@ def read_table(path: str | Path, year: int | None, columns: Mapping[str, str] | 
     if form in ("csv", "parquet"):
         cells = _read_csv(content) if form == "csv" else _read_parquet(content)
     else:
-        check_signature(content, form)
+        files.check_signature(content, form)
         cells = _read_sheet(content, form)
     frame = _named(cells, columns or {})
     if len(frame) == 0:

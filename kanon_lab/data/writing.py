@@ -8,7 +8,7 @@ import io
 import math
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from decimal import Decimal
 from functools import partial
@@ -382,26 +382,6 @@ def _drop(sheet: Any) -> None:
                 end.close()
     with suppress(FileNotFoundError, ValueError):  # already gone
         writer.cleanup()
-
-
-def refuse_inputs(out: str | Path, inputs: Iterable[tuple[str, str | Path]]) -> None:
-    """Raise an `OptionError` where a file to be written is one that is read, by whatever path; each with its name.
-
-    So is one in a folder of parts, which only what is called "the input" may be: it would be a part.
-    """
-    for name, path in inputs:
-        try:
-            same = Path(out).samefile(path)
-        except (OSError, ValueError):  # one of them is not there: nothing to replace
-            same = False
-        if same:
-            raise OptionError(f"{out}: the output path is equal to {name}; choose another name for the output")
-        try:
-            in_folder = Path(path).is_dir() and Path(out).resolve().is_relative_to(Path(path).resolve())
-        except (OSError, ValueError, RuntimeError):  # no such path, or links in a circle
-            in_folder = False
-        if name == "the input" and in_folder:
-            raise OptionError(f"{out}: the output path is in the folder of {name}; choose another place")
 
 
 def refuse_another(draft: Path, path: Path) -> None:

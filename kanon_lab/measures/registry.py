@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Any, Literal
 
+from kanon_lab import measures as room
 from kanon_lab.digits import number, percent
 from kanon_lab.measures.class_values import (
     beta_likeness,
@@ -22,7 +23,6 @@ from kanon_lab.measures.class_values import (
     largest_share,
     recursive_l,
 )
-from kanon_lab.measures.information_loss import average_class_size, discernibility
 from kanon_lab.measures.risk import records_above
 from kanon_lab.terms import TERMS
 
@@ -119,8 +119,8 @@ class Measure:
 
     def at(self, level: object) -> Measure:
         """The member of a family at a level."""
-        english, spanish = (self.called(language).replace("#", str(level)) for language in _LANGUAGES)
-        return replace(self, name=self.name.replace("#", str(level)), title=(english, spanish))
+        name, *title = (text.replace("#", str(level)) for text in (self.name, *(self.title or ())))
+        return replace(self, name=name, title=(title[0], title[1]) if title else None)
 
     def cost(self, values: Any) -> Any:
         """The cost of a value, or of each in a column: less is always better."""
@@ -362,9 +362,9 @@ _ROWS = [
         ("information lost (non-uniform entropy)", "información perdida (entropía no uniforme)"),
         attrgetter("non_uniform_entropy"), "states",
         unit="share", counted=False, shown="state steps utility", rounding="whole"),
-    Measure("discernibility", "loss", None, lambda file: discernibility(file.table), unit="values", shown="state"),
+    Measure("discernibility", "loss", None, lambda file: room.discernibility(file.table), unit="values", shown="state"),
     Measure("average_class_size", "loss", None,
-        lambda file: average_class_size(file.table), digits=2, shown="state utility", rounding="risk"),
+        lambda file: room.average_class_size(file.table), digits=2, shown="state utility", rounding="risk"),
     Measure("table_distance", "loss", ("distance of tables (Hellinger)", "distancia de las tablas (Hellinger)"),
         attrgetter("table_distance"), "states",
         unit="share", counted=False, shown="state steps utility", rounding="whole"),

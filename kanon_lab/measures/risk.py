@@ -10,7 +10,6 @@ import pandas as pd
 
 from kanon_lab.arguments import ROUNDING, as_numbers, as_risk, as_share, check_choice
 from kanon_lab.classes import ClassTable
-from kanon_lab.classes.compatible import compatible_sums
 from kanon_lab.classes.table import counted
 from kanon_lab.columns import Coded, coded, distinct_rows, first_row, grouped
 from kanon_lab.errors import DataError, OptionError, about, shortened
@@ -352,6 +351,8 @@ def with_household_size(table: ClassTable) -> dict[str, int]:
     class_, size, records = counted(class_, size, table.n_classes, len(sizes), records)
     f_k = records
     if (table.f_k != table.records).any():
+        from kanon_lab.classes.compatible import compatible_sums
+
         f_k = compatible_sums(np.column_stack([table.codes[class_], size]), records)
     return _with_a_further_key(records, f_k)
 

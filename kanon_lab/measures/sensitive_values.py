@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from kanon_lab import rules
 from kanon_lab.arguments import check_choice
 from kanon_lab.classes import ClassTable, ValueCounts
 from kanon_lab.columns import distinct, from_labels, grouped, refuse
@@ -28,6 +27,9 @@ from kanon_lab.measures.class_values import (
 )
 from kanon_lab.measures.registry import MEASURES as ROWS
 from kanon_lab.measures.registry import measures
+
+if TYPE_CHECKING:
+    from kanon_lab import rules
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,8 @@ class Bands:
     _rule: rules.Bands = field(init=False, repr=False, compare=False)
 
     def __post_init__(self):
+        from kanon_lab import rules
+
         object.__setattr__(self, "edges", tuple(self.edges))
         object.__setattr__(self, "_rule", rules.Bands.of(self.edges, self.closed, False, None, "bands"))
 
@@ -58,6 +62,8 @@ class Bands:
 
     def cut(self, column: pd.Series) -> pd.Series:
         """The band of each number as an ordered categorical; missing values stay missing."""
+        from kanon_lab import rules
+
         rule, (codes, values) = self._rule, distinct(column)
         labels = rule.labels(values)
         uncovered = np.isin(codes, [i for i, label in enumerate(labels) if label is None])

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from kanon_lab import measures
 from kanon_lab.arguments import check_choice, check_frame
 from kanon_lab.columns import numbers_of, refuse, strata_codes, with_columns
 from kanon_lab.errors import DataError, shortened
-from kanon_lab.measures import Outliers, outliers
 from kanon_lab.roles import names_of
 
 #: How strictly something is kept.
@@ -110,6 +110,8 @@ class Perturbed:
     details: Mapping[str, Any] = field(repr=False)
 
 
+# Noise so strong leaves nothing of a value, and costs the digits by which means and covariances are kept exactly.
+MOST_NOISE = 1000
 #: What happens to records without a value, and the sentence for readers.
 MISSING = {
     "error": "no value may be missing",
@@ -161,10 +163,10 @@ class Quantities:
         strata = names_of(strata, "strata")
         return cls(frame, names, values, rows, strata, strata_groups(strata_codes(frame, strata, rows=rows)))
 
-    def outliers(self, rows: np.ndarray | slice, seed: int) -> Outliers:
+    def outliers(self, rows: np.ndarray | slice, seed: int) -> measures.Outliers:
         """Robust distances of some records from their centre; scikit-learn takes seeds of 32 bits."""
         short = int(np.random.SeedSequence(seed).generate_state(1)[0])
-        return outliers(pd.DataFrame(self.values[rows], columns=list(self.names)), seed=short)
+        return measures.outliers(pd.DataFrame(self.values[rows], columns=list(self.names)), seed=short)
 
     def draws(self, seed: int, step: str) -> np.ndarray:
         """Independent standard normal numbers in the shape of the values."""

@@ -11,11 +11,8 @@ import pandas as pd
 from kanon_lab.arguments import check_choice, check_positive
 from kanon_lab.errors import DataError, OptionError, UnfitOptionError, about
 from kanon_lab.methods.grouping import mdav, on_grid, optimal
-from kanon_lab.methods.perturbation import KEEPS, Perturbed, Quantities, refuse_constant
+from kanon_lab.methods.perturbation import KEEPS, MOST_NOISE, Perturbed, Quantities, refuse_constant
 from kanon_lab.roles import check_k, check_seed
-
-# Noise so strong leaves nothing of a value, and costs the digits by which means and covariances are kept exactly.
-MOST_NOISE = 1000
 
 
 def add_noise(

@@ -10,18 +10,9 @@ from typing import Annotated, Any, ClassVar
 import pandas as pd
 from pydantic import SkipValidation, StrictBool, StrictStr
 
+from kanon_lab import methods
 from kanon_lab.columns import as_text, check_number, distinct, one_column, with_columns
 from kanon_lab.errors import OptionError, shortened
-from kanon_lab.methods.hierarchy import Hierarchy
-from kanon_lab.methods.recoding import (
-    HALVES,
-    bottom_code,
-    cut_bands,
-    equal_edges,
-    group_categories,
-    round_values,
-    top_code,
-)
 from kanon_lab.rules import UNITS, recode_dates
 from kanon_lab.settings import COLUMNS, CheckedBy, Settings, chosen_from, read, setting
 
@@ -93,7 +84,7 @@ class HierarchySettings(Settings):
         if self.file is None:
             self.build("")
 
-    def build(self, variable: str) -> Hierarchy:
+    def build(self, variable: str) -> methods.Hierarchy:
         """The hierarchy of a variable; one in a file is read."""
         settings = dict(self)
         settings["from"] = settings.pop("start")
@@ -102,12 +93,12 @@ class HierarchySettings(Settings):
         if not isinstance(self.top or "", str):
             raise OptionError("top must be text, such as '*'")
         try:
-            return _BUILDERS[kind](settings[kind], name=variable, **options)
+            return _builder(kind)(settings[kind], name=variable, **options)
         except (KeyError, TypeError, ValueError):
             raise OptionError(f"{kind} or one of its settings is of the wrong kind; check each of them") from None
 
 
-def hierarchies(settings: Mapping[str, Mapping[str, Any]]) -> dict[str, Hierarchy]:
+def hierarchies(settings: Mapping[str, Mapping[str, Any]]) -> dict[str, methods.Hierarchy]:
     """A hierarchy for each variable, from the settings that the chapter on recipes lists.
 
     Examples
@@ -128,22 +119,27 @@ def hierarchies(settings: Mapping[str, Mapping[str, Any]]) -> dict[str, Hierarch
     return ladders
 
 
-def _widths(widths: Sequence[float], **options: Any) -> Hierarchy:
+def _widths(widths: Sequence[float], **options: Any) -> methods.Hierarchy:
+    from kanon_lab.methods.recoding import equal_edges
+
     for end in ("from", "to"):
         if end not in options:
             raise OptionError(f"{end} is not given; widths need both ends of the bands, such as from: 0, to: 100")
     low, high = options.pop("from"), options.pop("to")
-    return Hierarchy.from_intervals([equal_edges(width, low, high) for width in widths], **options)
+    return methods.Hierarchy.from_intervals([equal_edges(width, low, high) for width in widths], **options)
 
 
-_BUILDERS: dict[str, Callable[..., Hierarchy]] = {
-    "masks": Hierarchy.from_masks,
-    "bands": Hierarchy.from_intervals,
-    "widths": _widths,
-    "mapping": Hierarchy.from_mapping,
-    "dates": Hierarchy.from_dates,
-    "file": Hierarchy.from_file,
-}
+def _builder(kind: str) -> Callable[..., methods.Hierarchy]:
+    """The function that makes a hierarchy of a kind."""
+    builders: dict[str, Callable[..., methods.Hierarchy]] = {
+        "masks": methods.Hierarchy.from_masks,
+        "bands": methods.Hierarchy.from_intervals,
+        "widths": _widths,
+        "mapping": methods.Hierarchy.from_mapping,
+        "dates": methods.Hierarchy.from_dates,
+        "file": methods.Hierarchy.from_file,
+    }
+    return builders[kind]
 
 
 # Whole numbers as they are written, with few enough digits for every format.
@@ -154,7 +150,7 @@ _NO_NUMBERS = pd.Series([], dtype=float)
 class Recoding(Settings):
     """Settings of a step that recodes: columns, and options of the function that recodes them."""
 
-    function: ClassVar[Callable[..., pd.Series]]
+    function: ClassVar[str]  # Its name in `kanon_lab.methods`
 
     @property
     def options(self) -> dict[str, Any]:
@@ -163,7 +159,7 @@ class Recoding(Settings):
 
     def recoded(self, series: pd.Series) -> pd.Series:
         """A column recoded by these settings."""
-        return type(self).function(series, **self.options)
+        return getattr(methods, self.function)(series, **self.options)
 
     def check(self) -> None:
         """Raise an `OptionError` where the recoding of any column would raise one."""
@@ -266,7 +262,7 @@ class Recode(Recoding):
         options = {name: value for name, value in self.options.items() if name != "labels" or self._codes is None}
         if self.dates is not None:
             return recode_dates(series, to=options.pop("dates"), **options)
-        return (cut_bands if self.groups is None else group_categories)(series, **options)
+        return (methods.cut_bands if self.groups is None else methods.group_categories)(series, **options)
 
     @property
     def _codes(self) -> Any:
@@ -293,24 +289,24 @@ class Tail(Recoding):
 class TopCode(Tail):
     """The highest values become alike."""
 
-    function = top_code
+    function = "top_code"
     above: SkipValidation[float | str] = setting(..., "the highest value that stays", "6000")
 
 
 class BottomCode(Tail):
     """The lowest values become alike."""
 
-    function = bottom_code
+    function = "bottom_code"
     below: SkipValidation[float | str] = setting(..., "the lowest value that stays", "500")
 
 
 class Round(Recoding):
     """Numbers are rounded."""
 
-    function = round_values
+    function = "round_values"
     variable: COLUMNS = setting(..., "the column, or several", "[income]")
     base: Annotated[float, CheckedBy(check_number)] = setting(..., "rounded to multiples of this", "100")
-    half: Annotated[str, chosen_from(HALVES)] = setting(
+    half: Annotated[str, chosen_from(["even", "up"])] = setting(
         "even", "where a number half-way goes: to the `even` multiple, or `up`, away from zero", "up"
     )
 

@@ -13,15 +13,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from kanon_lab import files
+from kanon_lab import files, measures
 from kanon_lab.arguments import as_share
 from kanon_lab.columns import distinct, quantity
 from kanon_lab.data.microdata import MicrodataFile
 from kanon_lab.data.values import Labels
-from kanon_lab.data.writing import write_microdata
 from kanon_lab.errors import DataError, OptionError, about, inside, shortened
-from kanon_lab.measures import ESTIMATORS, IndicatorSet
-from kanon_lab.measures import indicators as estimated
+from kanon_lab.measures import ESTIMATORS
 from kanon_lab.methods.suppression import without_cells
 from kanon_lab.recipes.households import household_file, merge_households
 from kanon_lab.recipes.measured import Baseline, Truth, changes, recoded_truth
@@ -163,6 +161,8 @@ class Protection(Chain):
 
     def write(self, out: str | Path, *, overwrite: bool = False, neutralise: bool = False) -> dict[str, int]:
         """Write the protected file as `kanon_lab.data.write_microdata` does, proved to hold no direct identifier."""
+        from kanon_lab.data.writing import write_microdata
+
         with about(str(out)):
             return write_microdata(
                 self.frame,
@@ -257,7 +257,7 @@ def protect(
     k: Iterable[int] = USUAL_K,
     risks: Iterable[float] = USUAL_RISKS,
     estimator: str = USUAL_ESTIMATOR,
-    indicators: IndicatorSet | Mapping[str, Any] | None = None,
+    indicators: measures.IndicatorSet | Mapping[str, Any] | None = None,
     seed: int = 0,
 ) -> Protection:
     """Start the protection of a file: drop its direct identifiers and measure it.
@@ -316,7 +316,7 @@ def protect(
     ks = tuple(dict.fromkeys(check_k(number) for number in _several(k, "k", "[2, 3, 5]")))
     original = frame.rename_axis(columns=None)
     original.attrs = {}
-    estimates = None if indicators is None else estimated(original, indicators)
+    estimates = None if indicators is None else measures.indicators(original, indicators)
     baseline = Baseline(original, spec, ks, levels, estimator, indicators, estimates)
     working = original.drop(columns=list(spec.direct_identifiers))
     truth = Truth({name: original[name] for name in (*spec.key_variables, *spec.sensitive_variables)})

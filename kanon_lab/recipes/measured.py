@@ -11,20 +11,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from kanon_lab import measures as room
 from kanon_lab.classes.counts import Counts, records_in, table_of_rows
 from kanon_lab.columns import as_text, coded, distinct, distinct_rows, named_columns, quantity
 from kanon_lab.errors import DataError, KanonLabError
-from kanon_lab.measures import (
-    IndicatorSet,
-    compare_indicators,
-    granularity,
-    indicator_loss,
-    indicators,
-    non_uniform_entropy,
-    quantity_loss,
-    record_linkage,
-    table_distances,
-)
 from kanon_lab.measures.file_measures import ClassRisks
 from kanon_lab.measures.registry import MEASURES, measures
 from kanon_lab.methods.suppression_search import compatible_records
@@ -326,14 +316,14 @@ class Comparison:
         """
         if not self.truth.perturbed.isdisjoint(self.keys):
             return None
-        return self._mean(lambda name: granularity(self.original[name], self.aligned[name]), removed=1.0)
+        return self._mean(lambda name: room.granularity(self.original[name], self.aligned[name]), removed=1.0)
 
     @property
     def non_uniform_entropy(self) -> float | None:
         """Mean loss of the keys; None if one was perturbed as a quantity: with noise, few records share a value."""
         if self.is_blurred:
             return None
-        return self._mean(lambda name: non_uniform_entropy(self.original[name], self.aligned[name]), removed=1.0)
+        return self._mean(lambda name: room.non_uniform_entropy(self.original[name], self.aligned[name]), removed=1.0)
 
     @property
     def table_distance(self) -> float:
@@ -347,7 +337,7 @@ class Comparison:
             return 0.0
         names = [self.tracked[place] for place in tabled]
         frames = (pd.DataFrame(np.where(side < 0, np.nan, side), columns=names) for side in (true, shown))
-        return float(table_distances(*frames, variables=names)["hellinger"].mean())
+        return float(room.table_distances(*frames, variables=names)["hellinger"].mean())
 
     @cached_property
     def quantities(self) -> list[str]:
@@ -366,17 +356,15 @@ class Comparison:
             return None
         rows = slice(None, None, -(-len(self.original) // _MOST_LINKED))
         scales = ("sd", "mahalanobis") if len(self.quantities) > 1 else ("sd",)
-        return max(
-            record_linkage(self.original, self.released, variables=self.quantities, targets=rows, scale=scale).share
-            for scale in scales
-        )
+        options: dict[str, Any] = {"variables": self.quantities, "targets": rows}
+        return max(room.record_linkage(self.original, self.released, scale=scale, **options).share for scale in scales)
 
     @cached_property
     def quantity_loss(self) -> dict[str, float | None] | None:
         """See `kanon_lab.measures.quantity_loss`; of the numeric variables that are still numbers."""
         if not self.quantities:
             return None
-        return vars(quantity_loss(self.original, self.released, variables=self.quantities))
+        return vars(room.quantity_loss(self.original, self.released, variables=self.quantities))
 
     @property
     def numeric_lost(self) -> int | None:
@@ -396,7 +384,7 @@ class Baseline:
     risks: tuple[float, ...]
     estimator: str
     #: The survey's own, and their estimates in the file as it came.
-    indicators: IndicatorSet | None = field(repr=False)
+    indicators: room.IndicatorSet | None = field(repr=False)
     estimates: pd.DataFrame | None = field(repr=False)
 
     def compared(self, released: pd.DataFrame) -> pd.DataFrame:
@@ -409,8 +397,8 @@ class Baseline:
         weight, design = self.indicators.design.weight, self.original
         if weight is not None and weight in released and released[weight].notna().all():
             design = design.assign(**{weight: released[weight]})
-        now = indicators(released, self.indicators, design_from=design, absent="skip")
-        return compare_indicators(self.estimates, now)
+        now = room.indicators(released, self.indicators, design_from=design, absent="skip")
+        return room.compare_indicators(self.estimates, now)
 
     def measured(
         self, working: pd.DataFrame, removed: tuple[str, ...], truth: Truth, counts: Counts | None = None
@@ -426,7 +414,7 @@ class Baseline:
             aligned = working.loc[self.original.index]
         comparison = Comparison(self.original, aligned, removed, self.spec, truth, counts=counts)
         if self.indicators is not None:
-            comparison = replace(comparison, indicators=indicator_loss(self.compared(comparison.released)))
+            comparison = replace(comparison, indicators=room.indicator_loss(self.compared(comparison.released)))
         classes = ClassRisks(table_of_rows(working, spec, counts), self.estimator)
         gaps = working[list(spec.key_variables)].isna().any(axis=None)
         by_meaning = {

@@ -9,10 +9,10 @@ from typing import Any
 
 import pandas as pd
 
+from kanon_lab import measures
 from kanon_lab.arguments import as_share
 from kanon_lab.data.microdata import MicrodataFile
 from kanon_lab.errors import OptionError, inside, meant, shortened
-from kanon_lab.measures import IndicatorSet
 from kanon_lab.measures.registry import LIMITS, limit_of
 from kanon_lab.methods.recode_settings import HierarchySettings
 from kanon_lab.recipes.settings import (
@@ -60,7 +60,7 @@ class Plan:
     k: tuple[int, ...] = USUAL_K
     risks: tuple[float, ...] = USUAL_RISKS
     estimator: str = USUAL_ESTIMATOR
-    indicators: IndicatorSet | None = None
+    indicators: measures.IndicatorSet | None = None
     seed: int = 0
     #: Those of the office, as `as_limits` returns them.
     limits: dict[str, Any] = field(default_factory=dict)

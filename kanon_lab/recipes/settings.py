@@ -8,11 +8,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, SkipValidation, create_model
 
-from kanon_lab import files
+from kanon_lab import files, measures
 from kanon_lab.arguments import as_share, is_number
 from kanon_lab.data.delimited import Dialect
 from kanon_lab.errors import OptionError, inside, shortened
-from kanon_lab.measures import ESTIMATORS, Design, IndicatorSet
 from kanon_lab.measures.registry import LIMITS
 from kanon_lab.roles import MISSING_POLICIES, check_k, check_seed
 from kanon_lab.settings import Check, CheckedBy, Settings, Several, chosen_from, read, setting
@@ -130,14 +129,14 @@ class IndicatorSettings(Settings):
     def check(self) -> None:
         self.with_weight(None)
 
-    def with_weight(self, weight: str | None) -> IndicatorSet:
+    def with_weight(self, weight: str | None) -> measures.IndicatorSet:
         """The indicators, estimated with a weight."""
         options = self.fields_set
         design = {name: options.pop(name) for name in ("strata", "sampling_unit") if name in options}
-        return IndicatorSet(**options, design=Design(weight, **design))
+        return measures.IndicatorSet(**options, design=measures.Design(weight, **design))
 
 
-def as_indicators(settings: Mapping[str, Any], *, weight: str | None = None) -> IndicatorSet:
+def as_indicators(settings: Mapping[str, Any], *, weight: str | None = None) -> measures.IndicatorSet:
     """Indicators from settings of plain types, as a recipe holds them.
 
     Parameters
@@ -188,7 +187,7 @@ class HouseholdLevel(Settings):
     risks: Annotated[tuple[float, ...], CheckedBy(_each(as_share), list[float] | float)] = setting(
         (0.05,), "the report counts the records whose risk is above each of these, from `0` to `1`", "[0.02, 0.1]"
     )
-    estimator: Annotated[str, chosen_from(ESTIMATORS)] = setting(
+    estimator: Annotated[str, chosen_from(measures.ESTIMATORS)] = setting(
         "benedetti-franconi",
         "how the risk of a record is estimated: `benedetti-franconi`, `exact` or `inverse`",
         "exact",

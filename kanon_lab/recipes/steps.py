@@ -18,9 +18,7 @@ from kanon_lab.columns import coded, refuse, with_columns
 from kanon_lab.errors import OptionError, meant, shortened
 from kanon_lab.measures import ESTIMATORS
 from kanon_lab.methods import KEEPS, local_suppression, suppress_above_risk
-from kanon_lab.methods.perturbation import MISSING
-from kanon_lab.methods.post_randomisation import transition_rules
-from kanon_lab.methods.quantities import MOST_NOISE, check_options
+from kanon_lab.methods.perturbation import MISSING, MOST_NOISE
 from kanon_lab.methods.recode_settings import RECODINGS, Recoding, recoded
 from kanon_lab.methods.suppression import check_key, check_policy, importance_ranks, key_combinations
 from kanon_lab.recipes.measured import Rule
@@ -203,6 +201,8 @@ class Pram(StepSettings):
     seed: STEP_SEED = None
 
     def check(self) -> None:
+        from kanon_lab.methods.post_randomisation import transition_rules
+
         transition_rules(tuple(self.variables), self.transition, self.keep)
 
 
@@ -228,6 +228,8 @@ class Microaggregate(StepSettings):
     strata: COLUMNS | None = setting(None, "groups are formed within these", "[sex]", unless="those of the file")
 
     def check(self) -> None:
+        from kanon_lab.methods.quantities import check_options
+
         check_options(self.k_required, self.method, self.centre, self.start)
 
 

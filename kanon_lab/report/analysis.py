@@ -15,7 +15,6 @@ import pandas as pd
 from kanon_lab.classes import ClassTable, size_ranges
 from kanon_lab.data.microdata import MicrodataFile
 from kanon_lab.recipes.chain import Protection, protect
-from kanon_lab.recipes.counted import CountedProtection, counted_protection
 from kanon_lab.recipes.measured import without_variables
 from kanon_lab.recipes.released import held_identifier
 from kanon_lab.recipes.verdict import Judged, judge
@@ -232,6 +231,8 @@ def _protected(
         recipe.check(file)
         protection = protect(file, recipe.spec, **recipe.measured)
     else:
+        from kanon_lab.recipes.counted import counted_protection
+
         protection = counted_protection(file, recipe)
     for position, (name, settings) in enumerate(recipe.steps, start=1):
         progress(f"step {position} ({name})")
@@ -251,7 +252,7 @@ def _states(protection: Protection) -> dict[str, ClassTable]:
 
 def _left_out(protection: Protection, config: ReportConfig) -> tuple[str, ...]:
     """What a page of counts has not: keys of texts."""
-    if not isinstance(protection, CountedProtection):
+    if protection.state.counts is None:
         return ()
     asked = {
         "columns": True,
@@ -266,7 +267,7 @@ def _left_out(protection: Protection, config: ReportConfig) -> tuple[str, ...]:
 
 def _summary(protection: Protection, config: ReportConfig, name: str, k: int) -> dict[str, Any]:
     spec, step = protection.spec, -(-protection.n // _MOST_SEARCHED)
-    searched = 0 if isinstance(protection, CountedProtection) else len(range(0, protection.n, step))
+    searched = len(range(0, protection.n, step)) if protection.state.counts is None else 0
     return {
         "records": protection.n,
         "keys": list(spec.key_variables),

@@ -20,12 +20,11 @@ from kanon_lab.errors import DataError, KanonLabError, OptionError, StorageError
 from kanon_lab.notebooks import NotebookError, of_failed_run, recorded, run_notebook
 from kanon_lab.notebooks.recording import find_notebooks, read_notebook
 from kanon_lab.report.config import ReportConfig, names_only
-from kanon_lab.report.large import draft_folder, engine_options
-from kanon_lab.report.parts import render_template
 from kanon_lab.report.safe import shown_settings
 from kanon_lab.report.sections import SECTIONS
 from kanon_lab.report.words import Words
 from kanon_lab.show import page as figures
+from kanon_lab.show.parts import render_template
 
 _NOTEBOOK = "report"
 # In the working folder: names of steps as they begin, and the folder of the protected file.
@@ -49,7 +48,7 @@ def report_page(executed: str | Path, *, title: str, language: str, banner: str 
             shown.append(data["text/html"])
     words = Words(language)
     page = render_template(
-        "page.html",
+        "report/templates/page.html",
         title=title,
         language=language,
         banner=banner,
@@ -155,6 +154,8 @@ def make_report(
     source = _located(file, by_engine)
     options: dict[str, Any] = {"called": config.recipe.name}
     if by_engine:
+        from kanon_lab.report.large import engine_options
+
         with names_only(Path(file), *([target] if target else [])), inside(config.recipe.name):
             options["counted"] = engine_options(file, config.recipe, target, engine, spill)
     elif (limit := files.limit()) is not None:
@@ -164,7 +165,7 @@ def make_report(
     released: dict[str, Any] | None = None
     if target is not None:
         released = {"file": str(target), "sha256": None, "records": None}
-    with TemporaryDirectory(prefix="kanon-lab-") as name, draft_folder(target if by_engine else None) as beside:
+    with TemporaryDirectory(prefix="kanon-lab-") as name, _draft_folder(target if by_engine else None) as beside:
         folder = Path(name)
         draft = None if target is None else Path(beside or folder / _RELEASE, target.name)
         if draft is not None:
@@ -203,7 +204,6 @@ def check_targets(
     Inputs are the file, hierarchy files of the configuration and `others`, each with what to call it.
     """
     from kanon_lab.data.sets import DATA_SETS
-    from kanon_lab.data.writing import check_target, refuse_inputs
 
     source = DATA_SETS[str(file)].path if str(file) in DATA_SETS else file
     inputs = [("the input", source), *others, *(("a hierarchy file", path) for path in config.hierarchies)]
@@ -212,7 +212,7 @@ def check_targets(
     if len(out.name.encode("utf-8", "surrogatepass")) > _LONGEST_NAME:
         raise OptionError(f"{shortened(out.name)}: a name of more than {_LONGEST_NAME} bytes; choose a shorter one")
     with names_only(out, out.absolute()):
-        refuse_inputs(out, inputs)
+        files.refuse_inputs(out, inputs)
     for path in (out, _kept_beside(out)):
         with files.storage_errors(out.name):
             folder = path.is_dir()
@@ -221,9 +221,11 @@ def check_targets(
     if not out.absolute().parent.is_dir():
         raise StorageError(f"{out.name}: its folder is not there; make it or choose another place")
     if target is not None:
+        from kanon_lab.data.writing import check_target
+
         with names_only(target, target.absolute()):
             check_target(target)
-            refuse_inputs(target, [*inputs, ("the page", out)])
+            files.refuse_inputs(target, [*inputs, ("the page", out)])
 
 
 def _kept_beside(out: Path) -> Path:
@@ -280,6 +282,21 @@ def _keep(failed: Path, kept: Path) -> str:
     except StorageError:
         return f", and {kept.name} could not be kept"
     return f"; the executed notebook is kept beside it: {kept.name}"
+
+
+@contextmanager
+def _draft_folder(target: Path | None) -> Iterator[Path | None]:
+    """A folder beside the protected file, for its draft, which may be too large to be copied; None without a file."""
+    if target is None:
+        yield None
+        return
+    folder = files.new_path(target.absolute().parent, ".tmp")
+    with files.storage_errors(target.name):
+        folder.mkdir(mode=0o700)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager

@@ -12,20 +12,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kanon_lab import files
+from kanon_lab.data.microdata import MicrodataFile, read_file
 from kanon_lab.errors import KanonLabError, OptionError, about, inside, shortened
 from kanon_lab.recipes.chain import Recipe, as_recipe
-from kanon_lab.recipes.grid import grid_candidates
 from kanon_lab.recipes.settings import LEAST, OF_REPORTS, RecipeSettings, ReportSettings
 from kanon_lab.recipes.tradeoff import measure_of
 from kanon_lab.recipes.yaml_file import beside, hierarchy_paths, parse_yaml, read_yaml, without_folders
-from kanon_lab.report.large import LargeFile
 from kanon_lab.report.shapes import check_named
 from kanon_lab.settings import read
 
 if TYPE_CHECKING:
-    from kanon_lab.data.microdata import MicrodataFile
     from kanon_lab.engines.release import Records
     from kanon_lab.recipes.chain import Protection
+    from kanon_lab.report.large import LargeFile
 
 _MOST_RECORDS = 1_000_000
 _OF_RECORDS = ("k", "k_required", "least")
@@ -211,6 +210,8 @@ def _map(mapped: Mapping[str, Any], of_recipe: Mapping[str, Any]) -> dict[str, A
     """The recipes to compare, each of them checked, and the measures to compare them by."""
     recipe = {name: value for name, value in of_recipe.items() if name in RecipeSettings.model_fields}
     settings = {**recipe, "steps": mapped.get("steps", recipe.get("steps", [])), "grid": mapped["grid"]}
+    from kanon_lab.recipes.grid import grid_candidates
+
     grid_candidates(settings)
     measures = {kind: mapped[kind] for kind in ("risk", "loss") if kind in mapped}
     for kind, name in measures.items():
@@ -243,7 +244,7 @@ class Run:
     @contextmanager
     def data(self) -> Iterator[MicrodataFile | Records]:
         """The file as it was read, or held open by an engine that has counted it."""
-        if not isinstance(self.file, LargeFile):
+        if isinstance(self.file, MicrodataFile):
             yield self.file
             return
         with names_only(*self.file.paths), self.file.opened(self.config.recipe, self.say) as records:
@@ -299,7 +300,6 @@ def open_run(
     counted : mapping, optional
         Options of a `LargeFile`, where an engine is to count the file.
     """
-    from kanon_lab.data.microdata import read_file
     from kanon_lab.notebooks import is_own
 
     if is_own(file):
@@ -311,6 +311,8 @@ def open_run(
     with _step(noted, "read the file"):
         config = _configured(file, configuration, overrides or {}, called)
         if counted:
+            from kanon_lab.report.large import LargeFile
+
             data = LargeFile(path, dict(counted))
         else:
             with names_only(path):

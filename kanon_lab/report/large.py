@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -80,18 +79,3 @@ def engine_options(
     check_streamed(plan, file, target)
     where = None if spill is None else str(spill_root(spill))
     return {"engine": engine, "memory": files.limit(), "spill": where}
-
-
-@contextmanager
-def draft_folder(target: Path | None) -> Iterator[Path | None]:
-    """A folder beside the protected file, for its draft, which may be too large to be copied; None without a file."""
-    if target is None:
-        yield None
-        return
-    folder = files.new_path(target.absolute().parent, ".tmp")
-    with files.storage_errors(target.name):
-        folder.mkdir(mode=0o700)
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)

@@ -22,12 +22,12 @@ from kanon_lab.report.measured import (
     main_measures,
     measures_of_steps,
 )
-from kanon_lab.report.parts import Bullets, Code, Paragraph, Section
 from kanon_lab.report.public import public
 from kanon_lab.report.safe import QUANTILES, told_label
 from kanon_lab.report.tables import MOST_CLASSES
 from kanon_lab.report.words import Few, Words
 from kanon_lab.show.page import Figure, figure
+from kanon_lab.show.parts import Bullets, Code, Paragraph, Section
 
 if TYPE_CHECKING:
     from kanon_lab.report.analysis import Analysis
@@ -270,10 +270,10 @@ def _indicators(a: Analysis, w: Words) -> list:
 
 
 def _map(a: Analysis, w: Words) -> list:
-    from kanon_lab.show import risk_utility
-
     if a.map is None:
         return []
+    from kanon_lab.show import risk_utility
+
     points, (risk, loss) = a.map.points, a.map_axes
     parts_said: dict[str, Any] = {"count": len(points), "risk": risk, "loss": loss}
     try:

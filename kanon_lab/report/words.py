@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from kanon_lab.digits import is_finite, local, number, percent, rounded
 from kanon_lab.measures.registry import Measure, measures
-from kanon_lab.report.parts import Paragraph, Part, Section, Table
-from kanon_lab.show.translate import translate_chart
+from kanon_lab.show.parts import Paragraph, Part, Section, Table
 from kanon_lab.terms import Note, in_english, worded, wordings
 
 if TYPE_CHECKING:
@@ -148,6 +147,8 @@ class Words:
         """A chart's specification with its words and numbers in the language, as far as they are known."""
         if self.language == "en":
             return spec
+        from kanon_lab.show.translate import translate_chart
+
         config = {**spec.get("config", {}), "locale": {"number": _LOCALE}}
         return {**translate_chart(spec, self._of_chart, _OF_CHARTS), "config": config}
 

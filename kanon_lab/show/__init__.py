@@ -1,4 +1,4 @@
-"""Charts, explorers for JupyterLab, and what a page needs, all from finished result frames: never from microdata.
+"""Sections, charts, explorers for JupyterLab, and what a page needs: all from finished frames, never from microdata.
 
 The charts need altair (``pip install 'kanon-lab[report]'``), the explorers ipywidgets too; altair loads with the first
 function of either that is named. Every chart says what it shows in its title and its ``description``, the alternative

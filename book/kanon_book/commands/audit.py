@@ -5,8 +5,9 @@ from functools import partial
 import click
 
 from kanon_lab.cli.options import Command, json_option, max_bytes_option
-from kanon_lab.cli.output import print_frame, show
+from kanon_lab.cli.output import print_parts, show
 from kanon_lab.errors import OptionError
+from kanon_lab.show.parts import Table
 
 _OF_AUDIT = """
 \b
@@ -126,10 +127,11 @@ def _print(result):
     printed, first = evidence["figures"].sum(), evidence["figures"].iloc[0]
     click.echo(f"{printed:,} figures printed; {first:,} recomputed from something else: {lines[0] or 'none'}.\n")
     kinds = {"kind": evidence.index, "figures": evidence["figures"].to_numpy(), "verdicts": lines}
-    print_frame(pd.DataFrame(kinds | {"meaning": list(KINDS.values())}), {"figures": ","})
+    meanings = pd.DataFrame(kinds | {"meaning": list(KINDS.values())})
+    print_parts(Table(meanings, formats={"figures": ","}, wide=True))
     click.echo()
     summary = result.summary().assign(attention=lambda rows: rows[list(FINDINGS)].sum(axis=1))
-    print_frame(summary[["source", "table", "figures", *KINDS, "attention"]])
+    print_parts(Table(summary[["source", "table", "figures", *KINDS, "attention"]], wide=True))
     findings = result.figures[result.figures["verdict"].isin(FINDINGS)]
     click.echo(f"\n{len(findings)} of {len(result.figures)} figures ask for attention (each alone: --figure ID):")
     for figure in findings.assign(computed=computed_words(findings)).itertuples():

@@ -86,7 +86,7 @@ def test_units_are_told_and_a_warning_where_none_is_named(tmp_path, capsys):
     frame.to_csv(tmp_path / "clusters.csv", index=False)
     asked = ["subsample", str(tmp_path / "clusters.csv"), "--keys", "age,job", "--fraction", "0.2"]
     assert run(asked) == 0
-    assert "\nwarning: psu seems to be a sampling unit: its units have 9 records" in capsys.readouterr().out
+    assert "\n- warning: psu seems to be a sampling unit: its units have 9 records" in capsys.readouterr().out
     assert run([*asked, "--cluster", "psu"]) == 0
     out = capsys.readouterr().out
     assert "warning" not in out

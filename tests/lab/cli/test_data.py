@@ -10,8 +10,9 @@ import pandas as pd
 import pytest
 
 from kanon_lab.cli import run
-from kanon_lab.cli.output import print_frame, print_json
+from kanon_lab.cli.output import print_json, print_parts
 from kanon_lab.errors import NetworkError
+from kanon_lab.show.parts import Table
 
 
 @pytest.fixture
@@ -145,7 +146,7 @@ def test_a_reader_that_has_seen_enough_is_no_error():
 
 def test_numbers_and_missing_values_as_text(capsys):
     frame = pd.DataFrame({"place": ["01001", None], "n": pd.array([61383, None], dtype="Int64"), "share": [0.5, 1 / 3]})
-    print_frame(frame.assign(fitted=[True, False]), {"share": ".1%"})
+    print_parts(Table(frame.assign(fitted=[True, False]), formats={"share": ".1%"}))
     assert capsys.readouterr().out == (
         "place      n  share  fitted\n01001  61383  50.0%  yes\n-          -  33.3%  no\n"
     )

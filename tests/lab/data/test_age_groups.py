@@ -138,7 +138,7 @@ def test_the_command_says_what_was_added_up(capsys, tmp_path):
     single_years().to_csv(tmp_path / "a.csv", index=False)
     assert run(["population", str(tmp_path / "a.csv"), "--dates", "day"]) == 0
     note = "100 single years or parts of age groups are added up to five-year groups"
-    assert capsys.readouterr().out.endswith(f"note: {note}\n")
+    assert capsys.readouterr().out.endswith(f"- {note}\n")
     assert run(["population", str(tmp_path / "a.csv"), "--dates", "day", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["notes"] == [note]
 

@@ -1,11 +1,11 @@
-"""Sections of results as data, and their two renderings: text for a terminal, HTML by the templates of this room."""
+"""Sections of results as data, and their two renderings: text for a terminal, HTML by templates."""
 
 from __future__ import annotations
 
 import math
 import re
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -28,7 +28,7 @@ class Part:
     @property
     def html(self) -> str:
         """The part as HTML, in which no character of a name or label commands how it is shown."""
-        html = render_template("part.html", part=self, kind=type(self).__name__)
+        html = render_template("show/templates/part.html", part=self, kind=type(self).__name__)
         return "\n".join(map(visible, html.splitlines()))
 
     def _repr_html_(self) -> str:
@@ -73,13 +73,23 @@ class Code(Part):
 class Table(Part):
     """A table.
 
-    `formats` say how a terminal writes the values of a column (see `text_table`), `number` how a page writes numbers.
+    On a terminal, `formats` say how the values of a column are written (see `cell_text`), the columns of texts named in
+    `right` go there as numbers do, and a row of a `wide` table is one line. `number` is how a page writes numbers.
     """
 
     frame: pd.DataFrame
     caption: str = ""
     formats: Mapping[str, str | Callable[[Any], str]] = field(default_factory=dict)
     number: Callable[[str], str] = str
+    right: Collection[str] = ()
+    wide: bool = False
+
+    @classmethod
+    def of_texts(cls, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
+        """A table of texts; those of all columns but the first are numbers."""
+        import pandas as pd
+
+        return cls(pd.DataFrame([*rows], columns=[*heads]), right=heads[1:])
 
     @property
     def markup(self) -> str:
@@ -110,7 +120,7 @@ def _templates() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     return Environment(
-        loader=PackageLoader("kanon_lab.report"),
+        loader=PackageLoader("kanon_lab", "."),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -119,20 +129,18 @@ def _templates() -> Environment:
 
 
 def render_template(name: str, **values: Any) -> str:
-    """A template of this room with values, which are escaped unless the template says that they are HTML."""
+    """A template, named by its path in the package, with values, escaped unless it says that they are HTML."""
     return _templates().get_template(name).render(values)
 
 
 def render_text(part: Part | Figure | Section) -> Iterator[str]:
     """The lines of a section on a terminal; a table too wide for it is split, a figure is described in words."""
     if isinstance(part, Section):
-        yield from ["", *wrapped(part.title)]
+        yield from ["", *wrapped(part.title)] if part.parts else []
         for inner in part.parts:
             yield from render_text(inner)
     elif isinstance(part, Table):
-        for number, block in enumerate(_blocks(part)):
-            yield from [""] * bool(number)
-            yield from text_table(block, part.formats)
+        yield from _text_table(part)
     else:
         lines = part.lines if isinstance(part, Bullets) else [getattr(part, "text", "") or getattr(part, "alt", "")]
         for line in lines:
@@ -152,25 +160,33 @@ def wrapped(text: str, first: str = "", indent: int = 2) -> list[str]:
     )
 
 
-def text_table(frame: pd.DataFrame, formats: Mapping[str, str | Callable[[Any], str]] | None = None) -> list[str]:
-    """A frame without its index as aligned lines: numbers to the right, text to the left, a missing value as ``-``.
+def _text_table(table: Table) -> Iterator[str]:
+    """The lines of a table, split where they are longer than a terminal's; the first column begins each part."""
+    first, *columns = (_text_column(table, *column) for column in table.frame.items())
+    parts = [[first]]
+    for column in columns:
+        width = sum(len(texts[0]) + 2 for texts in parts[-1]) + len(column[0])
+        if len(parts[-1]) > 1 and width > _WIDTH and not table.wide:
+            parts.append([first])
+        parts[-1].append(column)
+    for number, part in enumerate(parts):
+        yield from [""] * bool(number)
+        yield from ("  ".join(line).rstrip() for line in zip(*part, strict=True))
 
-    `formats` say how values of a column become text: a format specification, or a function such as `digits.percent`.
-    Without one, whole numbers stay in full and others with six significant digits. Control characters are escapes.
-    """
+
+def _text_column(table: Table, name: Hashable, values: pd.Series) -> list[str]:
+    """The head and cells of a column with the same length: numbers to the right, text to the left."""
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-    formats, columns = formats or {}, []
-    for name, values in frame.items():
-        texts = [visible(text) for text in (str(name), *(cell_text(value, formats.get(str(name))) for value in values))]
-        width = max(map(len, texts))
-        right = is_numeric_dtype(values) and not is_bool_dtype(values)
-        columns.append([text.rjust(width) if right else text.ljust(width) for text in texts])
-    return ["  ".join(line).rstrip() for line in zip(*columns, strict=True)]
+    form = table.formats.get(str(name))
+    texts = [visible(text) for text in (str(name), *(cell_text(value, form) for value in values))]
+    width = max(map(len, texts))
+    is_right = name in table.right or (is_numeric_dtype(values) and not is_bool_dtype(values))
+    return [text.rjust(width) if is_right else text.ljust(width) for text in texts]
 
 
 def cell_text(value: Any, form: str | Callable[[Any], str] | None) -> str:
-    """A value as `text_table` writes it."""
+    """A value on a terminal, missing ones as -; the form is a format specification, a function, or the usual one."""
     import pandas as pd
 
     value = value.item() if hasattr(value, "item") else value
@@ -181,15 +197,3 @@ def cell_text(value: Any, form: str | Callable[[Any], str] | None) -> str:
     if callable(form):
         return form(value)
     return format(value, form or ".6g" if isinstance(value, float) else form or "")
-
-
-def _blocks(table: Table) -> Iterator[pd.DataFrame]:
-    """The table as frames that are no wider than a terminal, where columns allow it; the first column begins each."""
-    first, *names = table.frame.columns
-    block = [first]
-    for name in names:
-        if len(block) > 1 and max(map(len, text_table(table.frame[[*block, name]], table.formats))) > _WIDTH:
-            yield table.frame[block]
-            block = [first]
-        block.append(name)
-    yield table.frame[block]

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from kanon_lab.digits import percent
-from kanon_lab.report.parts import Bullets, Code, Heading, Paragraph, Section, Table, render_text
+from kanon_lab.show.parts import Bullets, Code, Heading, Paragraph, Section, Table, render_text
 
 HOSTILE = "<script>x</script> & \u202e\x1b[2J"
 SHOWN = "&lt;script&gt;x&lt;/script&gt; &amp; \\u202e\\x1b[2J"
@@ -46,3 +46,19 @@ def test_text_is_wrapped_and_a_wide_table_is_parted_at_its_first_column():
     assert text.count("step") == 2
     assert all(name in text for name in frame)
     assert "0.125" in text and " -" in text and "100%" in text
+
+
+def test_texts_of_numbers_go_to_the_right_and_a_row_of_a_wide_table_is_one_line():
+    assert [
+        *render_text(Table.of_texts(["measure", "value"], [("k achieved", "1"), ("records", "1,119 (73.6%)")]))
+    ] == [
+        "measure             value",
+        "k achieved              1",
+        "records     1,119 (73.6%)",
+    ]
+    frame = pd.DataFrame({f"measure number {i}": [i / 8] for i in range(9)})
+    assert len([*render_text(Table(frame, wide=True))]) == 2 < len([*render_text(Table(frame))])
+
+
+def test_a_section_without_parts_prints_nothing():
+    assert [*render_text(Section("empty", []))] == []
