@@ -55,7 +55,7 @@ CELLS = st.dictionaries(
 )
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(cells=CELLS, delimiter=st.sampled_from([",", ";", "\t", "|"]), random=st.randoms(use_true_random=False))
 def test_csv_reads_back_whatever_the_order_of_rows_and_columns(tmp_path_factory, cells, delimiter, random):
     frame = a_frame(cells)
