@@ -21,8 +21,8 @@ REVEAL = "() => document.querySelectorAll('.kanon-reveal').forEach(button => but
 
 
 # What axe-core finds serious or critical, with what is folded laid open. Contrast is what takes its time: it is looked
-# at in one text of each colour and size on each ground, `seen` being those that were looked at on other pages.
-AXE = """async ([looks, seen]) => {
+# at in one text of each colour and size on each ground.
+AXE = """async (looks) => {
   const folded = [...document.querySelectorAll('main details:not([open])')];
   const boxes = [...document.querySelectorAll('.toggle-hidden')];
   const still = document.head.appendChild(document.createElement('style'));
@@ -39,28 +39,23 @@ AXE = """async ([looks, seen]) => {
     }
     return known.get(e);
   };
-  const texts = new Map(), others = new Set(seen);
+  const texts = new Map();
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     const e = node.parentElement;
     if (!node.data.trim() || e.closest('mjx-container, svg, script, style, noscript')) continue;
     const {color, fontSize, fontWeight} = getComputedStyle(e), key = [color, fontSize, fontWeight, ground(e)].join();
-    if (!others.has(key) && !texts.has(key) && e.checkVisibility()) texts.set(key, e);
+    if (!texts.has(key) && e.checkVisibility()) texts.set(key, e);
   }
   const run = (where, rules) => axe.run(where, {...rules, resultTypes: ['violations'], preload: false});
-  const found = [];
-  if (texts.size) found.push(await run({include: [...texts.values()]}, {runOnly: ['color-contrast']}));
-  // A text outside of all regions is never serious.
-  const rest = {rules: {'color-contrast': {enabled: false}, region: {enabled: false}}};
-  if (!looks) found.push(await run(document, rest));
+  const found = [await run({include: [...texts.values()]}, {runOnly: ['color-contrast']})];
+  if (!looks) found.push(await run(document, {rules: {'color-contrast': {enabled: false}}}));
   for (const each of folded) each.open = false;
   for (const each of boxes) each.classList.add('toggle-hidden');
   still.remove();
-  const serious = found.flatMap(each => each.violations).filter(each => ['serious', 'critical'].includes(each.impact));
-  return {looked: [...texts.keys()], found: serious.flatMap(
-    each => each.nodes.map(node => `${each.id}: ${node.html.slice(0, 150)} (${node.failureSummary.slice(0, 250)})`))};
+  return found.flatMap(each => each.violations).filter(each => ['serious', 'critical'].includes(each.impact)).flatMap(
+    each => each.nodes.map(node => `${each.id}: ${node.html.slice(0, 150)} (${node.failureSummary.slice(0, 250)})`));
 }"""
-_LOOKED_AT: set[str] = set()
 
 
 @cache
@@ -69,17 +64,11 @@ def _axe() -> str:
     return (files("axe_playwright_python") / "axe.min.js").read_text("utf-8")
 
 
-def findings(page, *, looks: bool = False, anew: bool = False) -> list[str]:
-    """What axe-core finds serious on a page that is open; by its colours alone where only these have changed.
-
-    Colours in which this process found nothing wrong on another page are not looked at again, unless all is done anew.
-    """
+def findings(page, *, looks: bool = False) -> list[str]:
+    """What axe-core finds serious on a page that is open; by its colours alone where only these have changed."""
     if not page.evaluate("() => 'axe' in window"):
         page.evaluate(_axe())
-    result = page.evaluate(AXE, [looks, [] if anew else [*_LOOKED_AT]])
-    if not result["found"]:
-        _LOOKED_AT.update(result["looked"])
-    return result["found"]
+    return page.evaluate(AXE, looks)
 
 
 def absent(reason: str) -> None:

@@ -46,14 +46,8 @@ def chromium():
 
 
 class QuietHandler(http.server.SimpleHTTPRequestHandler):
-    """Says nothing, and lets a browser keep what it has loaded: nothing changes while tests run."""
-
     def log_message(self, *_):
         pass
-
-    def end_headers(self):
-        self.send_header("Cache-Control", "max-age=3600")
-        super().end_headers()
 
 
 @pytest.fixture(scope="session")

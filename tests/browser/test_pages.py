@@ -104,7 +104,7 @@ RANGE_AND_LIST = [("input[type=range]", "ArrowRight"), ("select", None)]
 def seen(book, desk, common, request):
     """What stands on a page (a function of its path), from one visit for all tests and all processes that test."""
     folder = common("seen")
-    thorough = bool(request.config.getoption("all") or request.config.getoption("markexpr"))
+    thorough = request.config.getoption("all") or request.config.getoption("markexpr")
 
     def look(page: str) -> dict:
         visit = desk.begin()
@@ -117,8 +117,8 @@ def seen(book, desk, common, request):
             "tables": opened.evaluate(NAMES_OF_TABLES),
             "heights": opened.evaluate(HEIGHTS_OF_TABLES),
             "figures": opened.evaluate(NAMES_OF_FIGURES),
-            "axe": findings(opened, anew=thorough) if thorough or page in TEMPLATES else None,
-            "dark": _in_the_dark(opened, anew=thorough) if thorough or page in TEMPLATES else None,
+            "axe": findings(opened) if thorough or page in TEMPLATES else None,
+            "dark": _in_the_dark(opened) if thorough or page in TEMPLATES else None,
             "outside": [*visit.outside],
             "errors": [*visit.errors],
             # Last, since they change the page.
@@ -214,11 +214,11 @@ def test_charts_follow_the_width_of_the_window(book, visit):
         opened.wait_for_function(FOLLOWED, timeout=5_000)
 
 
-def _in_the_dark(opened, *, anew: bool) -> list[str]:
+def _in_the_dark(opened) -> list[str]:
     """What axe-core finds of the dark theme's colours."""
     theme = "theme => { document.documentElement.dataset.theme = theme; }"
     opened.evaluate(theme, "dark")
-    found = findings(opened, looks=True, anew=anew)
+    found = findings(opened, looks=True)
     opened.evaluate(theme, "light")
     return found
 
