@@ -91,8 +91,10 @@ def _run_cells(told: Any, content: str, target: str, cwd: str) -> None:
 
 @contextmanager
 def warm_kernels() -> Iterator[None]:
-    """Let Jupyter fork its Python kernels instead of starting Python anew, within `forked_notebooks` too; on Linux only,
-    elsewhere nothing changes."""
+    """Let Jupyter fork its Python kernels instead of starting Python anew, within `forked_notebooks` too.
+
+    On Linux only; elsewhere nothing changes.
+    """
     if sys.platform != "linux":
         yield
         return
