@@ -22,7 +22,7 @@ REVEAL = "() => document.querySelectorAll('.kanon-reveal').forEach(button => but
 
 # What axe-core finds serious or critical, with what is folded laid open. Contrast is what takes its time: it is looked
 # at in one text of each colour and size on each ground, `seen` being those that were looked at on other pages; and of
-# links among words in one of each that looks otherwise than the words.
+# links among words in one of each look, of all where `seen` is null.
 AXE = """async ([looks, seen]) => {
   const COLOURS = ['color-contrast', 'link-in-text-block'];
   const folded = [...document.querySelectorAll('main details:not([open])')];
@@ -47,7 +47,7 @@ AXE = """async ([looks, seen]) => {
     const alone = block.textContent.trim() === link.textContent.trim();
     return [textDecorationLine, borderBottomWidth, getComputedStyle(link.parentElement).color, alone].join();
   };
-  const texts = new Map(), others = new Set(seen);
+  const texts = new Map(), others = new Set(seen ?? []);
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     const e = node.parentElement;
@@ -60,7 +60,7 @@ AXE = """async ([looks, seen]) => {
   const found = [];
   if (texts.size) found.push(await run({include: [...texts.values()]}, {runOnly: COLOURS}));
   // A text outside of all regions is never serious.
-  const rest = {rules: Object.fromEntries([...COLOURS, 'region'].map(rule => [rule, {enabled: false}]))};
+  const rest = {rules: Object.fromEntries([...(seen ? COLOURS : ['color-contrast']), 'region'].map(rule => [rule, {enabled: false}]))};
   if (!looks) found.push(await run(document, rest));
   for (const each of folded) each.open = false;
   for (const each of boxes) each.classList.add('toggle-hidden');
@@ -85,7 +85,7 @@ def findings(page, *, looks: bool = False, anew: bool = False) -> list[str]:
     """
     if not page.evaluate("() => 'axe' in window"):
         page.evaluate(_axe())
-    result = page.evaluate(AXE, [looks, [] if anew else [*_LOOKED_AT]])
+    result = page.evaluate(AXE, [looks, None if anew else [*_LOOKED_AT]])
     if not result["found"]:
         _LOOKED_AT.update(result["looked"])
     return result["found"]
