@@ -20,6 +20,8 @@ MAKEFLAGS += --no-print-directory
 # Relative, so that a space in the path of the checkout does no harm; -m, because scripts in .venv/bin may hold that path.
 PY := .venv/bin/python
 STAMP := .venv/.installed
+# Tests begin some hundred times with Python: what it has compiled is kept, whatever the environment says.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: book pdf test test-all check bundle bench lab clean
 .DEFAULT_GOAL := book

@@ -91,16 +91,21 @@ def _run_cells(told: Any, content: str, target: str, cwd: str) -> None:
 
 @contextmanager
 def warm_kernels() -> Iterator[None]:
-    """Let Jupyter fork its Python kernels instead of starting Python anew; on Linux only, elsewhere nothing changes."""
+    """Let Jupyter fork its Python kernels instead of starting Python anew, within `forked_notebooks` too.
+
+    On Linux only; elsewhere nothing changes.
+    """
     if sys.platform != "linux":
         yield
         return
+    from papermill.execute import execute_notebook
 
     def launch(command: list[str], *, cwd: str | None = None, env: dict[str, str] | None = None, **_: Any) -> Kernel:
         assert command[1:3] == ["-m", "ipykernel_launcher"], command
         return Kernel(_forking(), command[3:], cwd or ".", dict(env or os.environ))
 
-    with patch("jupyter_client.provisioning.local_provisioner.launch_kernel", launch):
+    launcher = "jupyter_client.provisioning.local_provisioner.launch_kernel"
+    with patch(launcher, launch), patch("papermill.execute_notebook", execute_notebook):
         yield
 
 

@@ -21,8 +21,10 @@ REVEAL = "() => document.querySelectorAll('.kanon-reveal').forEach(button => but
 
 
 # What axe-core finds serious or critical, with what is folded laid open. Contrast is what takes its time: it is looked
-# at in one text of each colour and size on each ground.
-AXE = """async (looks) => {
+# at in one text of each colour and size on each ground, `seen` being those that were looked at on other pages; and of
+# links among words in one of each look, of all where `seen` is null.
+AXE = """async ([looks, seen]) => {
+  const COLOURS = ['color-contrast', 'link-in-text-block'];
   const folded = [...document.querySelectorAll('main details:not([open])')];
   const boxes = [...document.querySelectorAll('.toggle-hidden')];
   const still = document.head.appendChild(document.createElement('style'));
@@ -39,23 +41,36 @@ AXE = """async (looks) => {
     }
     return known.get(e);
   };
-  const texts = new Map();
+  const marked = (link) => {
+    const {textDecorationLine, borderBottomWidth} = getComputedStyle(link);
+    const block = link.parentElement.closest('p, li, dd, dt, td, th, div, nav, body');
+    const alone = block.textContent.trim() === link.textContent.trim();
+    return [textDecorationLine, borderBottomWidth, getComputedStyle(link.parentElement).color, alone].join();
+  };
+  const texts = new Map(), others = new Set(seen ?? []);
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     const e = node.parentElement;
     if (!node.data.trim() || e.closest('mjx-container, svg, script, style, noscript')) continue;
-    const {color, fontSize, fontWeight} = getComputedStyle(e), key = [color, fontSize, fontWeight, ground(e)].join();
-    if (!texts.has(key) && e.checkVisibility()) texts.set(key, e);
+    const {color, fontSize, fontWeight} = getComputedStyle(e), link = e.closest('a');
+    const key = [color, fontSize, fontWeight, ground(e), link ? marked(link) : ''].join();
+    if (!others.has(key) && !texts.has(key) && e.checkVisibility()) texts.set(key, link ?? e);
   }
   const run = (where, rules) => axe.run(where, {...rules, resultTypes: ['violations'], preload: false});
-  const found = [await run({include: [...texts.values()]}, {runOnly: ['color-contrast']})];
-  if (!looks) found.push(await run(document, {rules: {'color-contrast': {enabled: false}}}));
+  const found = [];
+  if (texts.size) found.push(await run({include: [...texts.values()]}, {runOnly: COLOURS}));
+  // A text outside of all regions is never serious.
+  const done = [...(seen ? COLOURS : ['color-contrast']), 'region'];
+  const rest = {rules: Object.fromEntries(done.map(rule => [rule, {enabled: false}]))};
+  if (!looks) found.push(await run(document, rest));
   for (const each of folded) each.open = false;
   for (const each of boxes) each.classList.add('toggle-hidden');
   still.remove();
-  return found.flatMap(each => each.violations).filter(each => ['serious', 'critical'].includes(each.impact)).flatMap(
-    each => each.nodes.map(node => `${each.id}: ${node.html.slice(0, 150)} (${node.failureSummary.slice(0, 250)})`));
+  const serious = found.flatMap(each => each.violations).filter(each => ['serious', 'critical'].includes(each.impact));
+  return {looked: [...texts.keys()], found: serious.flatMap(
+    each => each.nodes.map(node => `${each.id}: ${node.html.slice(0, 150)} (${node.failureSummary.slice(0, 250)})`))};
 }"""
+_LOOKED_AT: set[str] = set()
 
 
 @cache
@@ -64,11 +79,17 @@ def _axe() -> str:
     return (files("axe_playwright_python") / "axe.min.js").read_text("utf-8")
 
 
-def findings(page, *, looks: bool = False) -> list[str]:
-    """What axe-core finds serious on a page that is open; by its colours alone where only these have changed."""
+def findings(page, *, looks: bool = False, anew: bool = False) -> list[str]:
+    """What axe-core finds serious on a page that is open; by its colours alone where only these have changed.
+
+    Colours in which this process found nothing wrong on another page are not looked at again, unless all is done anew.
+    """
     if not page.evaluate("() => 'axe' in window"):
         page.evaluate(_axe())
-    return page.evaluate(AXE, looks)
+    result = page.evaluate(AXE, [looks, None if anew else [*_LOOKED_AT]])
+    if not result["found"]:
+        _LOOKED_AT.update(result["looked"])
+    return result["found"]
 
 
 def absent(reason: str) -> None:

@@ -9,6 +9,7 @@ import pytest
 import small_course
 import yaml
 from browsing import ROOT
+from cases import others_slow
 
 from kanon_book.pages.edition import ADDRESS
 
@@ -23,8 +24,11 @@ INSIDE = """() => {
 }"""
 
 
-@pytest.mark.parametrize("visit", [1280, 390], indirect=True)
-@pytest.mark.parametrize("how", ["hover", "focus"])
+@pytest.mark.parametrize(
+    ("visit", "how"),
+    [(1280, "hover"), *others_slow([(390, "focus"), (1280, "focus"), (390, "hover")])],
+    indirect=["visit"],
+)
 def test_a_term_says_what_it_means(book, visit, how):
     page = visit.open(f"{book}/{CHAPTER}")
     link, box = page.locator("a.kanon-term").first, page.locator(BOX)

@@ -292,8 +292,12 @@ def test_explorer_tells_screen_readers_its_result(book, visit):
         ),
         ("generalise", [(control, key, "must be removed") for control, key in RANGE_AND_LIST]),
         ("sample-risk", [("input[type=range]", "ArrowRight", "times 1/estimate")]),
-        ("suppression", [(control, key, "suppressed") for control, key in RANGE_AND_LIST]),
-        ("quantities", [(control, key, "right links") for control, key in RANGE_AND_LIST]),
+        pytest.param(
+            "suppression", [(control, key, "suppressed") for control, key in RANGE_AND_LIST], marks=pytest.mark.slow
+        ),
+        pytest.param(
+            "quantities", [(control, key, "right links") for control, key in RANGE_AND_LIST], marks=pytest.mark.slow
+        ),
         ("choosing", [(control, key, "linked by their keys at most") for control, key in RANGE_AND_LIST]),
         ("detail", [("select[name=level0]", None, "with true shares"), ("select[name=step]", None, "sample of")]),
     ],

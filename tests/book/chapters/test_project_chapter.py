@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
+from warm_kernels import forked_notebooks
 
 from kanon_lab import load_microdata
 from kanon_lab.cli import run as run_command
@@ -32,7 +33,8 @@ def school(tmp_path, monkeypatch):
 def mark(capsys, *more):
     """The exit code of the command of the page, and what it says."""
     (command,) = re.findall(r"^kanon-lab (report .*)$", PAGE, re.MULTILINE)
-    code = run_command([*command.split(), *more])
+    with forked_notebooks():
+        code = run_command([*command.split(), *more])
     return code, "".join(capsys.readouterr())
 
 

@@ -13,7 +13,7 @@ from kanon_lab.classes.compatible import compatible_sums
 from kanon_lab.errors import DataError, OptionError, about
 from kanon_lab.roles import KeySpec
 
-SETTINGS = settings(max_examples=80)
+SETTINGS = settings(max_examples=40)
 #: Values that a column of a real file may mix: numbers, text that looks like numbers, truth values, missing ones.
 MIXED = [None, 1, 2.5, -3, "1", "b", "ä", math.nan]
 
@@ -100,7 +100,7 @@ def test_counts_of_a_sensitive_variable_agree_with_plain_loops(missing, file):
     assert sorted(counts.overall.tolist()) == sorted(total.tolist())
 
 
-@settings(SETTINGS, max_examples=50)
+@settings(SETTINGS, max_examples=20)
 @given(file=files(most_keys=12), seed=st.integers(0, 2**32 - 1))
 def test_order_index_and_unused_categories_make_no_difference(file, seed):
     frame, keys = frame_of(*file)

@@ -8,6 +8,7 @@ from importlib.metadata import version
 
 import pandas as pd
 import pytest
+from cases import others_slow
 
 from kanon_lab.cli import run
 from kanon_lab.cli.output import print_json, print_parts
@@ -124,7 +125,7 @@ def test_a_closed_output(args):
     assert done.stderr == "kanon-lab: standard output is closed; leave it open, or send it to a file\n"
 
 
-@pytest.mark.parametrize("more", [["--json"], []])
+@pytest.mark.parametrize("more", others_slow([[], ["--json"]]))
 def test_letters_that_the_output_cannot_encode(tmp_path, more):
     (tmp_path / "counts.csv").write_text("place,name,sex,age_group,persons\n29025,Łódź,men,0-4,3\n", encoding="utf-8")
     args = ["population", "counts.csv", "--place", "29025", *more]

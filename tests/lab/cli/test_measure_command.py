@@ -10,6 +10,7 @@ from random import Random
 import pandas as pd
 import pyreadstat
 import pytest
+from cases import others_slow
 from processes import hear_signals
 
 from kanon_lab.cli import run
@@ -131,7 +132,7 @@ def test_fail_under_k(capsys, write, k, code, form):
 
 
 @pytest.mark.parametrize(("k", "code"), [(2, 0), (3, 1)])
-@pytest.mark.parametrize("form", [[], ["--json"]])
+@pytest.mark.parametrize("form", others_slow([[], ["--json"]]))
 def test_fail_under_k_holds_where_nobody_reads_the_result(write, k, code, form):
     file = write("a,b\n1,x\n1,x\n")
     read, written = os.pipe()

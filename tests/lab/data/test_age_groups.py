@@ -48,7 +48,7 @@ def fault_of(path, **options):
     return message.removeprefix(f"{path}: ")
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(
     open_from=st.integers(30, 110),
     write=st.sampled_from([str, "{} años".format, "{} years".format]),

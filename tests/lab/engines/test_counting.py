@@ -102,6 +102,7 @@ def by(engine, path, spec, reading):
     return counted, kanon_lab.measure(counted.table())
 
 
+@settings(max_examples=10)
 @given(files())
 def test_duckdb_counts_as_memory_does(given_file):
     columns, spec, reading, form, style, cut = given_file
@@ -120,6 +121,7 @@ def test_duckdb_counts_as_memory_does(given_file):
             assert told(lambda: by("duckdb", parts, spec, reading)) == expected
 
 
+@settings(max_examples=15)
 @given(files())
 def test_saved_parts_make_the_whole(given_file):
     columns, spec, reading, _, _, cut = given_file

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_counting import KINDS, NO_SPARK, WEIGHTS, write
 
@@ -112,6 +112,7 @@ def both(given_protection, folder, engine):
     return of_memory, out
 
 
+@settings(max_examples=8)
 @given(protections())
 def test_duckdb_writes_what_memory_writes(given_protection):
     with tempfile.TemporaryDirectory() as folder:

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from diversity_oracle import file_of, hierarchical, ordered
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -46,6 +46,7 @@ def transport(p, q, ground):
     return solved.fun
 
 
+@settings(max_examples=15)
 @given(st.lists(st.tuples(st.sampled_from("abcdef"), st.booleans()), min_size=2, max_size=15))
 def test_distances_are_the_cheapest_transport(rows):
     values, classes = [value for value, _ in rows], [class_ for _, class_ in rows]

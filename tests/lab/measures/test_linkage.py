@@ -13,7 +13,7 @@ PERSON = st.tuples(st.sampled_from([1, 2, 3, None]), st.sampled_from(["a", "b", 
 RECORD = st.tuples(PERSON, st.sampled_from(["flu", "cold", "burn", None]))
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(
     people=st.lists(PERSON, min_size=1, max_size=12),
     records=st.lists(RECORD, min_size=1, max_size=12),

@@ -223,7 +223,7 @@ RANDOM = st.randoms(use_true_random=False)
 
 
 @pytest.mark.parametrize("missing", ["wildcard", "category", "error"])
-@settings(max_examples=120)
+@settings(max_examples=60)
 @given(file=files(), random=RANDOM)
 def test_every_measure_is_that_of_plain_loops(missing, file, random):
     compare(*file, random, missing)

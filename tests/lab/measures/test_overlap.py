@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_lab.errors import OptionError
@@ -27,6 +27,7 @@ def overlaps(ones, others):
 ENDS = st.tuples(st.integers(-20, 20), st.integers(-20, 20)).map(lambda ends: tuple(map(float, sorted(ends))))
 
 
+@settings(max_examples=15)
 @given(st.lists(st.tuples(ENDS, ENDS), min_size=1, max_size=20), st.floats(0.01, 100))
 def test_overlap_is_the_mean_share_of_two_lengths(pairs, scale):
     ones, others = zip(*pairs)

@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_lab.classes import class_table
@@ -14,6 +14,7 @@ from kanon_lab.roles import KeySpec
 SPEC = KeySpec(["a", "b"], weight="w")
 
 
+@settings(max_examples=15)
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(1, 50)), min_size=1, max_size=20),
     st.floats(0.01, 1),

@@ -9,7 +9,7 @@ from math import exp, isclose, log
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, OptionError, about
@@ -188,6 +188,7 @@ def test_the_optimum_with_l_diversity(file, policy, k, limit, kind, l_required):
     check(file, policy, options, {"criterion": criterion}, limit, "discernibility")
 
 
+@settings(max_examples=15)
 @given(files(), st.sampled_from(["wildcard", "category"]), LIMITS, st.sampled_from([0, 0.2, 0.35, 0.7]))
 def test_the_optimum_with_t_closeness(file, policy, limit, t):
     def criterion(values, everyone):

@@ -34,7 +34,7 @@ def counts_of(cells, places=1):
     )
 
 
-@settings(max_examples=15)
+@settings(max_examples=6)
 @given(cells=CELLS, places=st.integers(1, 4))
 def test_places_add_up_to_provinces_and_to_the_whole(cells, places):
     counts = counts_of(cells, places)
@@ -48,7 +48,7 @@ def test_places_add_up_to_provinces_and_to_the_whole(cells, places):
     assert whole["population"].iloc[0] == sum(cells)
 
 
-@settings(max_examples=15)
+@settings(max_examples=6)
 @given(cells=CELLS, seed=st.integers(0, 2**32 - 1))
 def test_order_of_cells_and_labels_make_no_difference(cells, seed):
     counts = counts_of(cells, 3)

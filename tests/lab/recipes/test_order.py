@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_lab.data import write_microdata
@@ -43,6 +43,7 @@ def a_sorted_survey(homes=400, seed=1):
     return frame.assign(weight=10.0 + frame["region"], colour=rng.choice(["a", "b"], len(frame)))
 
 
+@settings(max_examples=15)
 @given(frame=frames(), by=st.sampled_from(SHUFFLED_BY), seed=st.integers(0, 2**40))
 def test_shuffling_keeps_records_and_households(frame, by, seed):
     chain = protect(frame, SPEC).apply("shuffle_records", {"by": by}, seed=seed)
@@ -58,6 +59,7 @@ def test_shuffling_keeps_records_and_households(frame, by, seed):
         assert home == list(frame["home"])
 
 
+@settings(max_examples=15)
 @given(frame=frames(), seed=st.integers(0, 2**40))
 def test_renumbering_is_one_to_one_and_keeps_households(frame, seed):
     chain = protect(frame, SPEC).apply("renumber", {"line_number": "line"}, seed=seed)

@@ -44,7 +44,7 @@ def plain(frame, names=KEYS):
     ]
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(frame=frames(), missing=st.sampled_from(["wildcard", "category"]))
 def test_each_state_is_measured_under_both_meanings(frame, missing):
     protection = protect(frame, spec(missing=missing)).apply("recode", BANDS).apply("suppress", {"k_required": 2})
@@ -76,7 +76,7 @@ def test_each_state_is_measured_under_both_meanings(frame, missing):
     assert protection.state.measured.violations[missing][2] == 0
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(frame=frames())
 def test_cells_changed_and_suppressed_are_counted(frame):
     chain = protect(frame, spec()).apply("recode", BANDS).apply("shuffle_members").apply("suppress", {"k_required": 3})
@@ -102,7 +102,7 @@ def test_cells_changed_and_suppressed_are_counted(frame):
 TRIED = st.sampled_from([("recode", GROUPED), ("shuffle_members", {}), ("suppress", {"k_required": 2})])
 
 
-@settings(max_examples=15)
+@settings(max_examples=6)
 @given(frame=frames(), tried=st.lists(TRIED, max_size=3), seed=st.integers(0, 2**40))
 def test_the_same_chain_gives_the_same_whatever_was_tried_and_undone(frame, tried, seed):
     wanted = [("shuffle_members", {}), ("recode", BANDS), ("shuffle_members", {"line_number": "sex"})]

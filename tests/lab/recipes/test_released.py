@@ -39,7 +39,7 @@ def chain_of(frame, missing="wildcard", k=3):
     return chain.apply("recode", bands).apply("suppress", {"k_required": k})
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(frame=frames(), missing=st.sampled_from(["wildcard", "category"]), k=st.integers(2, 4))
 def test_claims_of_the_whole_file_are_counted_over_records(frame, missing, k):
     k = min(k, len(frame))
@@ -54,7 +54,7 @@ def test_claims_of_the_whole_file_are_counted_over_records(frame, missing, k):
     assert claims["compatible"] == final_claims(chain, k)["records"][0]
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(frame=frames(), missing=st.sampled_from(["wildcard", "category"]), size=st.integers(1, 3))
 def test_claims_of_a_later_suppression_are_about_the_keys_before_the_first(frame, missing, size):
     """Also where a recoding stands between: an intruder knows the recoded value."""
@@ -84,7 +84,7 @@ def test_no_risk_of_true_keys_is_claimed_after_an_earlier_suppression():
     assert later.steps[1].claims["claim"].tolist() == ["compatible", "own_class"]
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(frame=frames())
 def test_columns_and_members_are_counted_over_cells(frame):
     chain = chain_of(frame)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from kanon_lab.columns import as_text
@@ -40,6 +40,7 @@ def linked(true, shown):
     return sum(chances) / len(chances)
 
 
+@settings(max_examples=10)
 @given(
     frame=frames(),
     seed=st.integers(0, 99),

@@ -7,6 +7,7 @@ import sys
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from warm_kernels import warm_kernels
 
 from kanon_lab.errors import KanonLabError
 from kanon_lab.notebooks import NotebookError, find_notebooks, recorded, run_notebook
@@ -45,7 +46,8 @@ def made(folder):
     out.chmod(0o644)
     left = new_notebook(metadata={"kanon_lab": {"failed": True}})
     nbformat.write(left, out.parent / "report.failed.ipynb")
-    return make_report(folder / "survey.csv", as_config(CONFIG), out)
+    with warm_kernels():
+        return make_report(folder / "survey.csv", as_config(CONFIG), out)
 
 
 def test_report_is_one_private_file_with_its_verdict(made):
@@ -221,7 +223,7 @@ def test_the_reason_of_a_private_failure_is_a_type_unless_the_words_are_ours(tmp
     cells.append(new_code_cell(f"from kanon_lab.errors import DataError\n{code}"))
     kernel = {"kernelspec": {"name": "python3", "language": "python", "display_name": "Python 3"}}
     nbformat.write(new_notebook(cells=cells, metadata=kernel), tmp_path / "n.ipynb")
-    with pytest.raises(NotebookError) as caught:
+    with pytest.raises(NotebookError) as caught, warm_kernels():
         run_notebook(tmp_path / "n.ipynb", tmp_path / "out.ipynb", {"word": "GIVEN"}, private=True)
     assert caught.value.reason == reason
     assert "SECRET" not in str(caught.value)
