@@ -44,10 +44,13 @@ book: $(STAMP)
 pdf: book
 	@$(PY) -m kanon_book.building.printing
 
-test: check book
+# One core types and checks while the other looks whether the book is new.
+test:
+	@$(MAKE) --no-print-directory -j2 check book
 	@$(PY) -m pytest -n auto --dist worksteal $(ARGS)
 
-test-all: check book
+test-all:
+	@$(MAKE) --no-print-directory -j2 check book
 	@$(PY) -m pytest -n auto --dist worksteal --all $(ARGS)
 
 check: $(STAMP)
