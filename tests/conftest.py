@@ -34,6 +34,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """One process more than there are cores: tests wait for kernels, browsers and commands a third of their time."""
+    return (os.cpu_count() or 1) + 1
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """With ``--all``, ten times the random files; else nothing slow, unless tests are chosen by marks (``-m slow``)."""
     if config.getoption("all"):

@@ -122,7 +122,7 @@ def test_a_new_measure_is_a_function_and_a_row_and_is_seen_everywhere(tmp_path):
     for english, spanish in zip(sections[::2], sections[1::2], strict=True):
         assert "share of the smallest class" in english and "proporción de la clase menor" in spanish
     assert "The smallest class is 20% of the file, and 30% was wanted." in sections[0]
-    assert "La clase menor es el 20% del archivo y se exigía 30%." in sections[1]
+    assert "La clase menor es el 20\xa0% del archivo y se exigía 30\xa0%." in sections[1]
     assert "`smallest_share`" in tables and "at least this share of the file" in tables
     assert "| `smallest_share` | share outside the smallest class | risk |" in tables
     assert "at least this share" in json.loads(described)["description"]
