@@ -35,8 +35,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """One process more than there are cores: tests wait for kernels, browsers and commands a third of their time."""
-    return (os.cpu_count() or 1) + 1
+    """Two processes a core: tests wait for kernels, browsers and commands a third of their time."""
+    return 2 * (os.cpu_count() or 1)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -137,7 +137,7 @@ def test_the_explorer_of_recipes_follows_its_controls(cell):
         while shown(recipes) == before and monotonic() < end:
             recipes.page.wait_for_timeout(100)
         assert shown(recipes) != before
-    recipes.get_by_text("beaten by no other").wait_for(timeout=10_000)
+    recipes.get_by_text("beaten by no other").first.wait_for(timeout=10_000)
 
 
 def test_the_explorer_of_detail_follows_its_controls(cell):
