@@ -18,7 +18,7 @@ from kanon_lab.loading import load_jsonschema
 load_jsonschema()  # before anything else does, which would take a second or two
 
 # So many random files for each property; a test that says another number says it for itself.
-settings.register_profile("tests", settings(), max_examples=30, deadline=None)
+settings.register_profile("tests", settings(), max_examples=20, deadline=None)
 settings.load_profile("tests")
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -35,8 +35,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Two processes a core: tests wait for kernels, browsers and commands a third of their time."""
-    return 2 * (os.cpu_count() or 1)
+    """One process more than there are cores: tests wait for kernels, browsers and commands a third of their time."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
