@@ -17,9 +17,9 @@ import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
 from kanon_lab import files
+from kanon_lab.data.values import BLANKS, Changes, MissingCodes, composed, tidied, tidy
 from kanon_lab.data.values import DECIMAL as _DECIMAL
 from kanon_lab.data.values import WHOLE as _WHOLE
-from kanon_lab.data.values import Changes, MissingCodes, composed, tidied, tidy
 from kanon_lab.errors import DataError, OptionError, shortened
 
 # What messages say of a file without a header.
@@ -174,7 +174,7 @@ class DelimitedReader:
             names = next(csv.reader([record[0] if record else ""], delimiter=separator))
         except csv.Error:
             raise DataError(NO_NAMES) from None
-        self.names = [name.strip() for name in names]
+        self.names = [name.strip(BLANKS) for name in names]
         if len(names) == 1:
             _check_separator(text, separator, (dialect.separator or declared) is not None)
 

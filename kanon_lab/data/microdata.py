@@ -15,6 +15,7 @@ from kanon_lab import files
 from kanon_lab.data.delimited import Dialect, read_delimited
 from kanon_lab.data.sets import DATA_SETS, data_path
 from kanon_lab.data.values import (
+    BLANKS,
     STATISTICAL_FORMATS,
     Changes,
     Code,
@@ -235,7 +236,7 @@ def _xlsx(content: bytes, choose: _Choose) -> pd.DataFrame:
     from kanon_lab.data.tables import check_cells, read_sheet
 
     frame = read_sheet(content)
-    frame.columns = [name.strip() for name in frame.columns]
+    frame.columns = [name.strip(BLANKS) for name in frame.columns]
     try:
         chosen = choose(frame.columns)
     except DataError as error:
@@ -307,9 +308,9 @@ def read_microdata(
     in categories. Numbers kept as text among numbers, as a sheet may have them, are numbers where no digit is lost by
     it: 007 and +5 stay text. `read_file` notes how many cells that changed.
 
-    *Missing* is an empty cell or text, or one of blanks only, in every format, a system-missing or user-defined missing value of SPSS,
-    Stata and SAS, and what `na` and `missing_codes` list. NA and the like are values otherwise: it may be the code of
-    a country.
+    *Missing* is an empty cell or text, or one of blanks only, in every format, a system-missing or user-defined missing
+    value of SPSS, Stata and SAS, and what `na` and `missing_codes` list. NA and the like are values otherwise: it may
+    be the code of a country.
 
     *Numbers.* A csv column is numbers when that loses nothing: no cell has a leading zero, a plus or more than 18
     digits, and no two texts are one number (1.1 and 1.10). Where cells are not
