@@ -305,7 +305,7 @@ def _number_in(text: str) -> int | float | None:
     """The number that a text can be read as without losing a digit; None where there is none."""
     if re.match(WHOLE, text):
         return int(text)
-    return float(text) if re.match(DECIMAL, text) else None
+    return float(text) if re.match(DECIMAL, text) and np.isfinite(float(text)) else None
 
 
 def _of_objects(column: pd.Series) -> pd.Series:
