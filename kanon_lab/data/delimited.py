@@ -17,7 +17,9 @@ import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
 from kanon_lab import files
-from kanon_lab.data.values import MissingCodes, composed
+from kanon_lab.data.values import BLANKS, Changes, MissingCodes, composed, tidied, tidy
+from kanon_lab.data.values import DECIMAL as _DECIMAL
+from kanon_lab.data.values import WHOLE as _WHOLE
 from kanon_lab.errors import DataError, OptionError, shortened
 
 # What messages say of a file without a header.
@@ -101,8 +103,6 @@ def _even(rows: list[str], sign: str) -> bool:
 
 _FIRST_RECORD = re.compile(r'(?:[^"\r\n]|"[^"]*")*')
 _BLANK_LINE = re.compile(rb"(?:\A|\r\n|\r|\n)[ \t]*(?:\r\n|\r|\n)")
-_WHOLE = r"^(0|-?[1-9]\d{0,17})$"
-_DECIMAL = r"^-?((0|[1-9]\d{0,14})(\.\d*)?|\.\d+)([eE][+-]?\d+)?$"
 _DECIMAL_COMMA = r"^-?(0|[1-9]\d{0,14})(,\d+)?$"
 # In a file that could write a decimal comma, a point before three digits may stand between thousands.
 _THOUSANDS = r"^-?[1-9]\d{0,2}(\.\d{3})+$"
@@ -174,7 +174,7 @@ class DelimitedReader:
             names = next(csv.reader([record[0] if record else ""], delimiter=separator))
         except csv.Error:
             raise DataError(NO_NAMES) from None
-        self.names = [name.strip() for name in names]
+        self.names = [name.strip(BLANKS) for name in names]
         if len(names) == 1:
             _check_separator(text, separator, (dialect.separator or declared) is not None)
 
@@ -307,11 +307,17 @@ class DelimitedReader:
 
 
 def as_values(
-    cells: pa.ChunkedArray, name: str, dialect: Dialect, text: Sequence[str], na: Sequence[str], codes: MissingCodes
+    cells: pa.ChunkedArray,
+    name: str,
+    dialect: Dialect,
+    text: Sequence[str],
+    na: Sequence[str],
+    codes: MissingCodes,
+    changes: Changes,
 ) -> tuple[pd.Series, str | None]:
     """The cells of a column as values of the type that its distinct cells allow, and its sign before decimals."""
     signs = dialect.decimal or ("." if dialect.separator == "," else ",.")
-    cells = known_cells(cells, na)
+    cells = known_cells(cells, na, composed(name), changes)
     if composed(name) in codes.codes:
         values = pc.unique(cells).drop_null().to_pandas().astype("str").rename(name)
         cells = _without(cells, values[codes.without(values).isna()])
@@ -333,6 +339,7 @@ def read_delimited(
     text: Sequence[str],
     na: Sequence[str],
     codes: MissingCodes,
+    changes: Changes,
 ) -> tuple[pd.DataFrame, Dialect]:
     """The columns of a csv file that `choose` picks from its header, indexed by row number, and its dialect."""
     files.check_size(_COPIES * len(content))
@@ -343,15 +350,15 @@ def read_delimited(
     columns: dict[str, pd.Series] = {}
     decimals: set[str] = set()
     for name, cells in zip(names, pa.concat_tables(tables).columns, strict=True):
-        columns[name], decimal = as_values(cells, name, reader.dialect, text, na, codes)
+        columns[name], decimal = as_values(cells, name, reader.dialect, text, na, codes, changes)
         decimals.update({decimal} if decimal else ())
     frame = pd.DataFrame(columns).set_axis(rows[0].append(list(rows[1:])), axis=0)
     return frame, replace(reader.dialect, decimal="".join(sorted(decimals)) or None)
 
 
-def known_cells(cells: pa.ChunkedArray, na: Sequence[str]) -> pa.ChunkedArray:
-    """Trimmed cells; empty ones and those of `na` are missing."""
-    return _without(pc.utf8_trim_whitespace(cells), ["", *na])
+def known_cells(cells: pa.ChunkedArray, na: Sequence[str], name: str, changes: Changes) -> pa.ChunkedArray:
+    """Cells with composed letters and without blanks around them; empty ones and those of `na` are missing."""
+    return _without(tidied(cells, name, changes), ["", *map(tidy, na)])
 
 
 def _without(cells: pa.ChunkedArray, texts: Sequence[str]) -> pa.ChunkedArray:

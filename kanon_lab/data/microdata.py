@@ -15,7 +15,9 @@ from kanon_lab import files
 from kanon_lab.data.delimited import Dialect, read_delimited
 from kanon_lab.data.sets import DATA_SETS, data_path
 from kanon_lab.data.values import (
+    BLANKS,
     STATISTICAL_FORMATS,
+    Changes,
     Code,
     Labels,
     Missing,
@@ -170,9 +172,10 @@ def _read(
 
     content = files.read_bytes(path)
     files.check_signature(content, form)
+    changes = Changes()
     labels, named_labels, missing, notes, how = {}, {}, {}, [], vars(Dialect()).copy()
     if form == "csv":
-        frame, seen = read_delimited(content, choose, dialect, text, na, codes)
+        frame, seen = read_delimited(content, choose, dialect, text, na, codes, changes)
         how, notes = vars(seen), [seen.note] if seen.note else []
     elif form in STATISTICAL_FORMATS:
         read = read_statistical(content, form, choose, dialect.encoding)
@@ -184,7 +187,8 @@ def _read(
     if len(frame) == 0:
         raise DataError("has no records; export or download it again")
     frame = frame.set_axis(list(map(composed, frame.columns)), axis=1)
-    frame = pd.DataFrame({name: settled(column, name in text, na, codes) for name, column in frame.items()})
+    to_change = None if form == "csv" else changes  # in which texts are settled already
+    frame = pd.DataFrame({name: settled(column, name in text, na, codes, to_change) for name, column in frame.items()})
     if absent := [variable for variable in codes.codes if variable not in named]:
         # The first row surely holds names if none of them is a number, though some column below is numbers.
         below = any(pd.api.types.is_numeric_dtype(column) and column.notna().any() for _, column in frame.items())
@@ -193,7 +197,7 @@ def _read(
     notes += [
         Note("codes_in_file", codes=spelt(declared), variable=shortened(name)) for name, declared in missing.items()
     ]
-    notes += codes.notes(frame.columns)
+    notes += [*codes.notes(frame.columns), *changes.notes()]
     size = {"records": len(frame), "columns": len(named)}
     facts = {"name": name, "format": form, **how, **size, **files.identity(path)}
     rows, frame = frame.index, frame.reset_index(drop=True)
@@ -232,7 +236,7 @@ def _xlsx(content: bytes, choose: _Choose) -> pd.DataFrame:
     from kanon_lab.data.tables import check_cells, read_sheet
 
     frame = read_sheet(content)
-    frame.columns = [name.strip() for name in frame.columns]
+    frame.columns = [name.strip(BLANKS) for name in frame.columns]
     try:
         chosen = choose(frame.columns)
     except DataError as error:
@@ -300,12 +304,16 @@ def read_microdata(
     *Names* of columns have composed letters (Unicode's NFC): one letter for the e and the accent of café, however the
     file has them.
 
-    *Missing* is an empty cell or text in every format, a system-missing or user-defined missing value of SPSS,
-    Stata and SAS, and what `na` and `missing_codes` list. NA and the like are values otherwise: it may be the code of
-    a country.
+    *Texts*. In every format, blanks around a text do not count (no-break ones neither), and letters are composed, also
+    in categories. Numbers kept as text among numbers, as a sheet may have them, are numbers where no digit is lost by
+    it: 007 and +5 stay text. `read_file` notes how many cells that changed.
+
+    *Missing* is an empty cell or text, or one of blanks only, in every format, a system-missing or user-defined missing
+    value of SPSS, Stata and SAS, and what `na` and `missing_codes` list. NA and the like are values otherwise: it may
+    be the code of a country.
 
     *Numbers.* A csv column is numbers when that loses nothing: no cell has a leading zero, a plus or more than 18
-    digits, and no two texts are one number (1.1 and 1.10). Blanks around a cell are dropped. Where cells are not
+    digits, and no two texts are one number (1.1 and 1.10). Where cells are not
     separated by commas, the decimal comma is understood, and a column whose every cell has points before three digits
     (1.234) stays text, since these may stand between thousands. In every format, numbers that are all whole are
     integers (``Int64`` when some are missing).

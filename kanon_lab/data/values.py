@@ -10,9 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from kanon_lab import files
-from kanon_lab.columns import composed, holds_numbers
+from kanon_lab.columns import as_text, composed, holds_numbers
 from kanon_lab.errors import DataError, OptionError, meant, shortened
 from kanon_lab.terms import Note
 
@@ -21,6 +23,11 @@ Code = str | int | float
 _MOST = 8
 # Floating-point numbers below this are exact to the unit.
 _EXACT = 2**53
+#: Signs that do not count at the start and end of a value: all that Python takes for space, and three of no width.
+BLANKS = "".join(chr(code) for code in range(0x3001) if chr(code).isspace()) + "\u200b\u2060\ufeff"
+#: Texts that can be read as a number without losing a digit: no leading zero, no plus.
+WHOLE = r"^(0|-?[1-9]\d{0,17})$"
+DECIMAL = r"^-?((0|[1-9]\d{0,14})(\.\d*)?|\.\d+)([eE][+-]?\d+)?$"
 
 
 def listed(names: Iterable[str] | str) -> list[str]:
@@ -115,7 +122,7 @@ def _codes(name: str, codes: Any) -> tuple[Code, ...]:
 def _code(value: Any) -> Code | None:
     """A code as text or number, an int where it is whole; None if the value cannot be a code."""
     if isinstance(value, str):
-        return value.strip()
+        return tidy(value)
     if isinstance(value, bool) or not isinstance(value, numbers.Real) or not np.isfinite(float(value)):
         return None
     number: Any = value
@@ -132,7 +139,7 @@ def _is(column: pd.Series, code: Code) -> pd.Series:
 
         def is_code(value: object) -> bool:
             if isinstance(value, str):
-                return value.strip() == text
+                return value == text
             return isinstance(value, numbers.Real | Decimal) and not isinstance(value, bool) and value == number
 
         return column.map(is_code).astype(bool)
@@ -155,18 +162,150 @@ def _number(code: Code) -> int | float | None:
     return None
 
 
-def settled(column: pd.Series, stays: bool, na: Sequence[str], codes: MissingCodes) -> pd.Series:
-    """The same values in the type that they have in every format, or as text, without codes and texts of `na`."""
+class Changes:
+    """How many cells of each column were read as another value than the text in them, by key of the note on it."""
+
+    def __init__(self) -> None:
+        self._cells: dict[str, dict[str, int]] = {}
+
+    def add(self, key: str, name: str, cells: int) -> None:
+        """Count cells of a column."""
+        if cells:
+            columns = self._cells.setdefault(key, {})
+            columns[name] = columns.get(name, 0) + cells
+
+    def of(self, name: str) -> bool:
+        """Whether a cell of the column was changed."""
+        return any(name in columns for columns in self._cells.values())
+
+    def notes(self) -> Iterator[Note]:
+        """A note for each kind of change."""
+        for key in ("blanks_around", "blanks_only", "letters_composed", "texts_among_numbers"):
+            if columns := self._cells.get(key):
+                names = tuple(map(shortened, columns))
+                more = ("...",) if len(names) > _MOST else ()
+                yield Note(key, cells=sum(columns.values()), columns=(*names[:_MOST], *more))
+
+
+def tidy(text: str) -> str:
+    """A text as every format has it: letters composed (Unicode's NFC), no blanks around them."""
+    return composed(text).strip(BLANKS)
+
+
+def tidied(cells: pa.ChunkedArray, name: str, changes: Changes, times: np.ndarray | None = None) -> pa.ChunkedArray:
+    """The same texts as `tidy` makes them; `times` says how many cells each stands for, by default one."""
+
+    def count(key: str, where: pa.ChunkedArray) -> None:
+        weights = 1 if times is None else times
+        changes.add(key, name, int((where.to_numpy(zero_copy_only=False).astype(bool) * weights).sum()))
+
+    ascii_only = pc.all(pc.string_is_ascii(cells), min_count=0).as_py()
+    letters = cells if ascii_only else pc.utf8_normalize(cells, "NFC")
+    texts = pc.utf8_trim(letters, BLANKS)
+    if not ascii_only and not letters.equals(cells):
+        count("letters_composed", pc.fill_null(pc.not_equal(letters, cells), False))
+    if not texts.equals(letters):
+        differ = pc.fill_null(pc.not_equal(texts, letters), False)
+        empty = pc.fill_null(pc.equal(texts, ""), False)
+        count("blanks_around", pc.and_not(differ, empty))
+        count("blanks_only", pc.and_(differ, empty))
+    return texts
+
+
+def settled(
+    column: pd.Series,
+    stays: bool,
+    na: Sequence[str],
+    codes: MissingCodes,
+    changes: Changes | None = None,
+    times: np.ndarray | None = None,
+) -> pd.Series:
+    """The same values in the type that they have in every format, or as text, without codes and texts of `na`.
+
+    This is the rule for what a value is. Outer blanks do not count, and letters are composed (`tidy`). Texts among
+    numbers are numbers, where no digit is lost by it. What was changed is counted in `changes`; without it, the texts
+    are as they should be already. `times` says how many cells each value stands for, by default one.
+    """
+    name = str(column.name)
+    if column.dtype == object and set(map(type, column.dropna())) <= {str}:
+        column = column.astype("str")
+    if changes is not None:
+        column = _with_tidy_texts(column, name, changes, times)
     column = codes.without(column)
-    if column.dtype == object:
-        column = _of_objects(column)
     if isinstance(column.dtype, pd.StringDtype | pd.CategoricalDtype) or column.dtype == object:
-        absent = np.logical_or.reduce([(column == text).to_numpy(dtype=bool, na_value=False) for text in ("", *na)])
-        return column.mask(absent) if absent.any() else column
+        texts = dict.fromkeys(["", *map(tidy, na)])
+        absent = np.logical_or.reduce([(column == text).to_numpy(dtype=bool, na_value=False) for text in texts])
+        column = column.mask(absent) if absent.any() else column
+    if column.dtype == object:
+        column = _of_objects(_with_numbers(column, stays, name, changes or Changes()))
     if pd.api.types.is_bool_dtype(column) or not pd.api.types.is_numeric_dtype(column):
         return column
     column = _whole(column)
     return column.astype("str").where(column.notna()) if stays else column
+
+
+def _with_tidy_texts(column: pd.Series, name: str, changes: Changes, times: np.ndarray | None) -> pd.Series:
+    """The column with its texts as `tidy` makes them, also those among other values or in categories."""
+    if isinstance(column.dtype, pd.StringDtype):
+        cells = pa.chunked_array([pa.array(column, from_pandas=True)])
+        texts = tidied(cells, name, changes, times)
+        if texts.equals(cells):
+            return column
+        return pd.Series(texts.to_pandas().to_numpy(), index=column.index, name=column.name, dtype=column.dtype)
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        categories = column.cat.categories
+        count = np.bincount(column.cat.codes + 1, times, minlength=len(categories) + 1)[1:].astype(np.int64)
+        values = _with_tidy_texts(pd.Series(categories, name=name), name, changes, count)
+        if values.equals(pd.Series(categories, name=name)):
+            return column
+        place, distinct = pd.factorize(values)
+        kind = pd.CategoricalDtype(distinct, ordered=column.cat.ordered)
+        merged = pd.Categorical.from_codes(np.append(place, -1)[column.cat.codes], dtype=kind)
+        return pd.Series(merged, index=column.index, name=column.name)
+    if column.dtype == object and (rows := _are_texts(column)).any():
+        texts = pd.Series(column.to_numpy()[rows], dtype="str")
+        column = column.copy()
+        column[rows] = _with_tidy_texts(texts, name, changes, None if times is None else times[rows]).to_numpy(object)
+    return column
+
+
+def _are_texts(column: pd.Series) -> np.ndarray:
+    return np.fromiter((isinstance(value, str) for value in column), dtype=bool, count=len(column))
+
+
+def _is_number(kind: type) -> bool:
+    return issubclass(kind, (numbers.Real, Decimal)) and not issubclass(kind, (bool, np.bool_))
+
+
+def _with_numbers(column: pd.Series, stays: bool, name: str, changes: Changes) -> pd.Series:
+    """Texts among numbers as numbers: all of them by the rule for csv files, or else those that spell one exactly."""
+    kinds = set(map(type, column.dropna()))
+    if str not in kinds or len(kinds) == 1 or not all(map(_is_number, kinds - {str})):
+        return column
+    if stays:
+        return column.map(_spelt, na_action="ignore")
+    distinct = pd.Series(column.dropna().unique(), dtype=object)
+    number_of = {text: _number_in(text) for text in distinct[_are_texts(distinct)]}
+    spellings = set(distinct.map(_spelt))
+    of_spelling = {text: number_of[text] if text in number_of else _number_in(text) for text in spellings}
+    # Codes such as 1.1 and 1.10 are different values that would be one number.
+    if None in number_of.values() or len(set(of_spelling.values())) < len(spellings):
+        number_of = {text: value for text, value in number_of.items() if value is not None and _spelt(value) == text}
+    rows = column.isin(list(number_of)) & _are_texts(column)
+    changes.add("texts_among_numbers", name, int(rows.sum()))
+    return column.where(~rows, column.map(number_of.get))
+
+
+def _spelt(value: Any) -> str:
+    """A value as a csv file has it."""
+    return value if isinstance(value, str) else as_text(value)
+
+
+def _number_in(text: str) -> int | float | None:
+    """The number that a text can be read as without losing a digit; None where there is none."""
+    if re.match(WHOLE, text):
+        return int(text)
+    return float(text) if re.match(DECIMAL, text) and np.isfinite(float(text)) else None
 
 
 def _of_objects(column: pd.Series) -> pd.Series:
@@ -270,7 +409,9 @@ def read_statistical(
 
 
 def _as_code(code: Code) -> Code:
-    """A code as the frame has it: a whole number where it can be."""
+    """A code as the frame has it: a whole number where it can be, a text as it is in cells."""
+    if isinstance(code, str):
+        return tidy(code)
     return int(code) if isinstance(code, float) and code.is_integer() else code
 
 

@@ -119,7 +119,8 @@ def count_records(
     path, _, codes = located(path)
     reading.text.extend(codes)
     with spill_folder(spill) as folder, about(str(path)):
-        how: dict[str, Any] = {"dialect": dialect or Dialect(), "na": reading.na, "progress": progress}
+        how: dict[str, Any] = {"dialect": dialect or Dialect(), "na": reading.na, "changes": reading.changes}
+        how["progress"] = progress
         source = find_source(path, spec.variables, engine, folder, needed=reading.codes.codes, **how)
         with closing(opened_engine(engine, memory, folder)) as opened, diagnosed(source, spec, reading, progress):
             opened.open(source)
@@ -233,4 +234,4 @@ def notes_of(source: Source, reading: Reading, variables: Iterable[str]) -> tupl
     if source.dialect is not None:
         dialect = replace(source.dialect, decimal="".join(sorted(reading.decimals)) or None)
         notes += [dialect.note] if dialect.note else []
-    return (*notes, *reading.codes.notes(variables))
+    return (*notes, *reading.codes.notes(variables), *reading.changes.notes())

@@ -103,6 +103,9 @@ class DuckDB(Engine):
         with _errors(self._error):
             return future.result()
 
+    def composed(self, cell: str) -> str:
+        return f"nfc_normalize({cell})"
+
     def close(self) -> None:
         self._thread.shutdown()
         if self._connection is not None:

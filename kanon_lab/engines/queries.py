@@ -17,7 +17,7 @@ from kanon_lab.classes.sums import Pieces
 from kanon_lab.columns import LARGEST_PACKED, Coded, coded, holds_numbers, sorted_rows
 from kanon_lab.data.delimited import as_values
 from kanon_lab.data.microdata import as_column
-from kanon_lab.data.values import Code, MissingCodes, composed, listed, settled
+from kanon_lab.data.values import BLANKS, Changes, Code, MissingCodes, composed, listed, settled
 from kanon_lab.engines.source import Source
 from kanon_lab.errors import DataError, shortened
 
@@ -64,6 +64,10 @@ class Engine(ABC):
         """Write the rows of a query under names of columns: csv with a separator, else Parquet."""
 
     @abstractmethod
+    def composed(self, cell: str) -> str:
+        """The text of a cell, given in SQL, with composed letters."""
+
+    @abstractmethod
     def close(self) -> None:
         """Free its memory."""
 
@@ -79,6 +83,7 @@ class Reading:
     times: dict[str, np.ndarray] = field(default_factory=dict)
     decimals: set[str] = field(default_factory=set)
     spelled: list[str] = field(default_factory=list)
+    changes: Changes = field(default_factory=Changes)
 
     @classmethod
     def of(
@@ -142,7 +147,7 @@ def _different(engine: Engine, source: Source, at: int, reading: Reading) -> tup
         typed = typed.cast(typed.type.value_type)
     if source.dialect is not None:
         values, decimal = as_values(
-            typed.cast(pa.string()), name, source.dialect, reading.text, reading.na, reading.codes
+            typed.cast(pa.string()), name, source.dialect, reading.text, reading.na, reading.codes, reading.changes
         )
         reading.decimals.update({decimal} if decimal else ())
         reading.spelled.extend([name] * (decimal is not None))
@@ -154,9 +159,41 @@ def _different(engine: Engine, source: Source, at: int, reading: Reading) -> tup
             with files.damaged(f"column {shortened(name)} is of a type that this engine cannot read; take another"):
                 typed = typed.cast(kind.value_type if pa.types.is_dictionary(kind) else kind, safe=False)
         values = as_column(typed, name)
-    values = settled(values.rename(name), name in reading.text, reading.na, reading.codes)
-    reading.values[name], reading.times[name] = values, groups.column("records").to_numpy()
+    changes = reading.changes if source.dialect is None else None  # texts of csv were settled when it was converted
+    times = groups.column("records").to_numpy()
+    values = settled(values.rename(name), name in reading.text, reading.na, reading.codes, changes, times)
+    reading.values[name], reading.times[name] = values, times
     return cells, values
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether cells of an Arrow type are texts, also where these are categories."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+
+
+def tidied_cell(engine: Engine, cell: str) -> str:
+    """The text of a cell, in SQL, as `kanon_lab.data.values.tidy` makes it."""
+    return f"trim(BOTH '{BLANKS}' FROM {engine.composed(cell)})"
+
+
+def count_changes(engine: Engine, source: Source, reading: Reading) -> None:
+    """Count the changed cells in those columns of text whose different cells are not asked for."""
+    asked = {at: name for at, name in enumerate(source.columns) if name not in reading.values}
+    asked = {at: name for at, name in asked.items() if is_text(source.types[at])}
+    if not asked or source.dialect is not None:
+        return
+    sums = []
+    for at in asked:
+        cell, letters, text = f"c{at}", engine.composed(f"c{at}"), tidied_cell(engine, f"c{at}")
+        sums += [
+            f"count(CASE WHEN {letters} <> {cell} THEN 1 END) AS letters_composed_{at}",
+            f"count(CASE WHEN {text} <> {letters} AND {text} <> '' THEN 1 END) AS blanks_around_{at}",
+            f"count(CASE WHEN {text} <> {letters} AND {text} = '' THEN 1 END) AS blanks_only_{at}",
+        ]
+    for key, cells in engine.query(f"SELECT {', '.join(sums)} FROM source").to_pylist()[0].items():
+        kind, _, at = key.rpartition("_")
+        reading.changes.add(kind, asked[int(at)], cells)
 
 
 @dataclass(frozen=True)

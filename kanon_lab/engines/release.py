@@ -23,10 +23,10 @@ from kanon_lab import files
 from kanon_lab.columns import coded
 from kanon_lab.data.delimited import Dialect
 from kanon_lab.data.microdata import located
-from kanon_lab.data.values import Code, composed
+from kanon_lab.data.values import Code, composed, tidy
 from kanon_lab.data.writing import refuse_another
 from kanon_lab.engines.counting import CountedFile, counted_by, diagnosed, notes_of, opened_engine
-from kanon_lab.engines.queries import Engine, Reading, numbered, words_of
+from kanon_lab.engines.queries import Engine, Reading, count_changes, is_text, numbered, tidied_cell, words_of
 from kanon_lab.engines.source import Source, find_source, spill_folder
 from kanon_lab.errors import DataError, OptionError, StorageError, about
 from kanon_lab.roles import KeySpec
@@ -158,8 +158,10 @@ class Records:
 
     def _put(self, names: list[str], shown: dict[str, pd.Series], hidden: Hidden | None) -> str:
         """Make known what the records are joined with; the query that joins them."""
-        for name in self._reading.codes.codes:
-            if name in names and name not in shown:  # its codes are missing
+        for name in names:
+            # its codes are missing, or its texts are others than those of the file
+            changed = self._source.dialect is None and self._reading.changes.of(name)
+            if name not in shown and name in self.values and (changed or name in self._reading.codes.codes):
                 shown[name] = self.values[name]
         joins, place = [], {name: at for at, name in enumerate(self._source.columns)}
         for name in dict.fromkeys([*shown, *(hidden.codes if hidden else ())]):
@@ -201,12 +203,13 @@ class Records:
         return f"LEFT JOIN mask ON {' AND '.join(on)}"
 
     def _as_it_came(self, at: int) -> str:
-        """A cell of a column that nothing was done to; without the texts that mean missing."""
-        cell, na, kind = f"source.c{at}", self._reading.na, self._source.types[at]
-        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-        if not na or not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        """A cell of a column that nothing was done to; texts as they are counted, without those that mean missing."""
+        cell = f"source.c{at}"
+        if self._source.dialect is not None or not is_text(self._source.types[at]):
             return cell
-        texts = ", ".join("'" + text.replace("'", "''") + "'" for text in na)
+        if self._source.columns[at] not in self.values:
+            cell = tidied_cell(self._engine, cell)
+        texts = ", ".join("'" + text.replace("'", "''") + "'" for text in ["", *map(tidy, self._reading.na)])
         return f"CASE WHEN {cell} IN ({texts}) THEN NULL ELSE {cell} END"
 
     def _cells(self, values: pd.Series) -> pa.Array:
@@ -268,7 +271,8 @@ def opened_records(
     path, _, codes = located(path)
     reading.text.extend(codes)
     with spill_folder(spill) as folder, about(str(path)):
-        how: dict[str, Any] = {"dialect": dialect or Dialect(), "na": reading.na, "progress": progress}
+        how: dict[str, Any] = {"dialect": dialect or Dialect(), "na": reading.na, "changes": reading.changes}
+        how["progress"] = progress
         needed, without = [*others, *without, *reading.codes.codes], tuple(without)
         source = find_source(path, spec.variables, engine, folder, needed=needed, without=without, **how)
         if not source.named:
@@ -281,6 +285,7 @@ def opened_records(
             indices: dict[Any, pd.Index] = {name: counted.frame[name].cat.categories for name in counted.frame}
             for name in dict.fromkeys(column for column in asked if column not in indices and column != weight):
                 indices[name] = numbered(opened, source, name, reading).values
+            count_changes(opened, source, reading)
             counted = replace(counted, notes=notes_of(source, reading, source.columns))
             opened.rest()
             values = _in_order(indices, reading)

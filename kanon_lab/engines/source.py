@@ -21,6 +21,7 @@ from kanon_lab.errors import DataError, MissingPackageError, OptionError, Storag
 
 if TYPE_CHECKING:
     from kanon_lab.data.delimited import Dialect
+    from kanon_lab.data.values import Changes
 
 #: Engine, and what it is for.
 ENGINES = {
@@ -112,6 +113,7 @@ def find_source(
     without: Iterable[str] | None = None,
     dialect: Dialect,
     na: Sequence[str] = (),
+    changes: Changes,
     progress: bool = False,
 ) -> Source:
     """Look at a file or folder, and make it readable for an engine: parts in Parquet under plain names.
@@ -141,7 +143,7 @@ def find_source(
     folder.mkdir()
     if form == "parquet":
         return _parquet_source(source, choose, folder)
-    return _csv_source(source, choose, dialect, na, folder, progress)
+    return _csv_source(source, choose, dialect, na, changes, folder, progress)
 
 
 def _parts(path: Path, name: str) -> list[Path]:
@@ -203,7 +205,13 @@ def _parquet_source(source: Source, choose: _Choose, folder: Path) -> Source:
 
 
 def _csv_source(
-    source: Source, choose: _Choose, dialect: Dialect, na: Sequence[str], folder: Path, progress: bool
+    source: Source,
+    choose: _Choose,
+    dialect: Dialect,
+    na: Sequence[str],
+    changes: Changes,
+    folder: Path,
+    progress: bool,
 ) -> Source:
     """The parts converted by the reader of csv files, some records at a time."""
     import pyarrow as pa
@@ -227,7 +235,8 @@ def _csv_source(
                 schema = pa.schema([(f"c{at}", pa.string()) for at in range(len(names))])
                 with parquet.ParquetWriter(folder / f"part-{number:06}.parquet", schema) as writer:
                     for table, _ in reader.tables(form[0]):
-                        cells = [known_cells(column, na) for column in table.columns]
+                        named_cells = zip(table.columns, columns, strict=True)
+                        cells = [known_cells(column, na, name, changes) for column, name in named_cells]
                         writer.write_table(pa.table(cells, schema=schema))
                         bar.update(done + file.tell() - bar.n)
                 done += file.tell()

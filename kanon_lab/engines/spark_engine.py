@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,6 +35,7 @@ class Spark(Engine):
         from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession
 
+        self._looked_up: set[str] = set()
         self._spill, self._own = spill, SparkSession.getActiveSession() is None
         settings = {"spark.driver.maxResultSize": "0", "spark.sql.session.timeZone": "UTC"}
         if "PYSPARK_GATEWAY_PORT" not in os.environ:  # begun here, not by spark-submit, whose settings hold
@@ -93,10 +96,42 @@ class Spark(Engine):
             else:
                 writer.csv(target, sep=separator, header=True, quote='"', escape='"', emptyValue="", nullValue="")
 
+    def composed(self, cell: str) -> str:
+        """The text of a cell, given in SQL, with composed letters: looked up, since Spark composes none."""
+        import pyarrow as pa
+
+        from kanon_lab.columns import composed
+
+        name = f"letters_{cell.rpartition('.')[2]}"
+        if name not in self._looked_up:
+            texts = self.query(f"SELECT DISTINCT {cell} AS text FROM source WHERE {cell} RLIKE '{_composable()}'")
+            pairs = [(text, composed(text)) for text in texts.column("text").to_pylist()]
+            pairs = [pair for pair in pairs if len(set(pair)) > 1]
+            columns = [pa.array(column, pa.string()) for column in zip(*pairs, strict=True)] or [
+                pa.nulls(0, pa.string())
+            ] * 2
+            self.put(name, pa.table(columns, names=["text", "new"]))
+            self._looked_up.add(name)
+        letters = f"(SELECT map_from_entries(collect_list(struct(text, new))) FROM {name})"
+        return f"coalesce(try_element_at({letters}, {cell}), {cell})"
+
     def close(self) -> None:
         """End the session that was begun here."""
         if self._own:
             self._session.stop()
+
+
+@cache
+def _composable() -> str:
+    """A pattern of the letters that may be composed with those before them, or are another letter when composed."""
+    # Hangul's vowels and final consonants are no marks.
+    ranges = [(0x1161, 0x1175), (0x11A8, 0x11C2)]
+    for code in range(0x300, 0x30000):
+        letter = chr(code)
+        if unicodedata.category(letter)[0] == "M" or not unicodedata.is_normalized("NFC", letter):
+            start = ranges.pop()[0] if ranges[-1][1] == code - 1 else code
+            ranges.append((start, code))
+    return f"[{''.join(f'{chr(first)}-{chr(last)}' for first, last in ranges)}]"
 
 
 def _quiet(spill: Path) -> Path:

@@ -108,6 +108,7 @@ SOUND = [
     b'a,b\n1,"x\n\ny"\n\n1,"x\n\ny"\n',
     b"a,,b\n1,2,3\n1,4,5\n",
     b"caf\xe9,b\n\xe1,1\n\xe9,1\n",
+    "a,\u200bcafe\u0301 \nN,co\u0301lico\n N\u2060,\u00a0cólico\n\u200bN\ufeff,cólico\u3000\n\u200b ,c\n".encode(),
 ]
 
 
@@ -212,7 +213,7 @@ def test_generated_files_are_counted_as_the_package_counts_them(visit, tmp_path)
         }
         measure["changes"] = {name: change for name, change in changes.items() if name in measure["keys"]}
         asked.append({"bytes": content, "na": measure["na"], "measure": measure})
-    names = [["a"], ["a", "b"], ["a", "b"], ["a"], ["a"], ["a", "b"], ["a"], ["café"]]
+    names = [["a"], ["a", "b"], ["a", "b"], ["a"], ["a"], ["a", "b"], ["a"], ["café"], ["a", "café"]]
     for content, keys in zip(SOUND, names, strict=True):
         measure = {"changes": {}, "keys": keys, "weight": "", "missing": "wildcard", "na": []}
         asked.append({"bytes": content, "na": [], "measure": measure})

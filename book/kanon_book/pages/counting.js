@@ -1,6 +1,6 @@
 // Reads a csv file as kanon_lab/data/delimited.py does and counts its classes as kanon_lab/classes does. It runs in a worker
 // where there is one; `dsvFormat` is d3's. What it gives are names of columns and counts: never a cell.
-const BLANK = "[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]+";
+const BLANK = "[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\u200b\\u2060\\ufeff]+";
 const AROUND = new RegExp(`^${BLANK}|${BLANK}$`, "g");
 const LINES = /\r\n|\r|\n/, SEPARATORS = [",", ";", "\t", "|"];
 const OTHERS = ["PK\x03\x04", "\xd0\xcf\x11\xe0", "PAR1", "$FL2", "$FL3", "<stata_dta>", "\x1f\x8b", "%PDF"];
@@ -12,6 +12,8 @@ const fail = (key, parts = {}) => { throw { key, parts }; };
 const inner = (code) => code > 32 && code < 127;
 const trimmed = (text) =>
   text === "" || (inner(text.charCodeAt(0)) && inner(text.charCodeAt(text.length - 1))) ? text : text.replace(AROUND, "");
+// A text as kanon_lab/data/values.py has it: letters composed, no blanks around them.
+const tidy = (text) => trimmed(/[^\0-\x7f]/.test(text) ? text.normalize("NFC") : text);
 const most = (numbers) => numbers.reduce((one, other) => (other > one ? other : one), 0);
 
 function decoded(bytes) {
@@ -58,7 +60,7 @@ function checkQuotes(text, separator) {
   return closed.lastIndex === text.length ? inside > 0 : fail(closed.test(text) ? "after_quote" : "open_quote", parts);
 }
 function headed(cells) {
-  const names = cells.map((name) => trimmed(name).normalize("NFC")), named = names.filter(Boolean);
+  const names = cells.map(tidy), named = names.filter(Boolean);
   // A file without names has data there, and names are shown.
   if (2 * named.filter((name) => /^[-+]?[\d.,]+$/.test(name)).length > named.length || !named.length) fail("no_names");
   const twice = names.findIndex((name, i) => name && names.indexOf(name) < i);
@@ -90,7 +92,7 @@ function readTable(bytes, tell) {
     for (let i = 0; i < cells.length; i++) {
       const { name, codes, values } = columns[i];
       if (!name) continue;
-      const value = trimmed(cells[i]), code = values.get(value);
+      const value = values.has(cells[i]) ? cells[i] : tidy(cells[i]), code = values.get(value);
       codes[rows] = code ?? values.size;
       if (code === undefined) values.set(value, values.size);
     }
@@ -104,7 +106,7 @@ function readTable(bytes, tell) {
 
 // What the cells of a column are: numbers, if all are; the largest, if bands fit; their length, if first characters can be taken.
 function kindOf(column, na) {
-  const { values, kind } = column, marks = na.join("\0"), commas = table.separator !== ",";
+  const { values, kind } = column, marks = (na = na.map(tidy)).join("\0"), commas = table.separator !== ",";
   if (kind?.marks === marks) return kind;
   const texts = [...values.keys()], known = texts.map((text) => text !== "" && !na.includes(text));
   const cells = texts.filter((_, i) => known[i]), all = (pattern) => cells.every((text) => pattern.test(text));

@@ -320,7 +320,7 @@ def test_sheets(tmp_path):
     read = read_microdata(path)
     assert lists(read) == {
         "code": ["01", "NA", None],
-        "mixed": [1, "1", 2.5],
+        "mixed": [1, 1, 2.5],
         "whole": [1, 2, None],
         "none": [None] * 3,
     }
