@@ -5,14 +5,14 @@ import numbers
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from kanon_lab import files
-from kanon_lab.columns import composed, holds_numbers
+from kanon_lab.columns import as_decimal, as_text, composed, holds_numbers
 from kanon_lab.errors import DataError, OptionError, meant, shortened
 from kanon_lab.terms import Note
 
@@ -21,6 +21,8 @@ Code = str | int | float
 _MOST = 8
 # Floating-point numbers below this are exact to the unit.
 _EXACT = 2**53
+# A floating-point number gives back so many digits of a decimal; and more digits than any decimal has.
+_FLOAT_DIGITS, _ALL_DIGITS = 15, Context(prec=400)
 
 
 def listed(names: Iterable[str] | str) -> list[str]:
@@ -133,7 +135,9 @@ def _is(column: pd.Series, code: Code) -> pd.Series:
         def is_code(value: object) -> bool:
             if isinstance(value, str):
                 return value.strip() == text
-            return isinstance(value, numbers.Real | Decimal) and not isinstance(value, bool) and value == number
+            if isinstance(value, Decimal) and number is not None:
+                return value == as_decimal(number)  # as it is written: 0.1 is a tenth
+            return isinstance(value, numbers.Real) and not isinstance(value, bool) and value == number
 
         return column.map(is_code).astype(bool)
     if isinstance(column.dtype, pd.StringDtype):
@@ -160,6 +164,8 @@ def settled(column: pd.Series, stays: bool, na: Sequence[str], codes: MissingCod
     column = codes.without(column)
     if column.dtype == object:
         column = _of_objects(column)
+        if stays and column.dtype == object and all(isinstance(value, Decimal) for value in column.dropna()):
+            column = column.map(as_text, na_action="ignore").astype("str")
     if isinstance(column.dtype, pd.StringDtype | pd.CategoricalDtype) or column.dtype == object:
         absent = np.logical_or.reduce([(column == text).to_numpy(dtype=bool, na_value=False) for text in ("", *na)])
         return column.mask(absent) if absent.any() else column
@@ -175,9 +181,38 @@ def _of_objects(column: pd.Series) -> pd.Series:
     if kinds <= {str}:
         return column.astype("str")
     if all(issubclass(kind, (numbers.Real, Decimal)) and kind is not bool for kind in kinds):
-        whole = all(issubclass(kind, numbers.Integral) for kind in kinds) and known.abs().max() < 2**63
-        return column.astype("Int64" if whole else "float64")
+        if not any(issubclass(kind, Decimal) for kind in kinds):
+            whole, largest = all(issubclass(kind, numbers.Integral) for kind in kinds), known.abs().max()
+            if largest < (2**63 if whole else _EXACT) or not any(issubclass(kind, numbers.Integral) for kind in kinds):
+                return column.astype("Int64" if whole else "float64")
+        return _of_decimals(column)
     return column.infer_objects()
+
+
+def _of_decimals(column: pd.Series) -> pd.Series:
+    """Decimals and long whole numbers in a type of numbers that keeps every digit, or else as decimals."""
+    codes, values = pd.factorize(column)
+    exact = list(map(as_decimal, values))
+    whole = all(value == value.to_integral_value(context=_ALL_DIGITS) for value in exact)
+    kept: Any
+    if whole and all(-(2**63) <= value < 2**63 for value in exact):
+        kept = pd.array(list(map(int, exact)), dtype="Int64")
+    elif whole and all(0 <= value < 2**64 for value in exact):
+        kept = pd.array(list(map(int, exact)), dtype="UInt64")
+    elif all(map(is_float, values)):
+        kept = np.array(list(map(float, exact)))
+    else:
+        kept = np.array(exact, dtype=object)
+    return pd.Series(pd.Series(kept).array.take(codes, allow_fill=True), index=column.index, name=column.name)
+
+
+def is_float(value: Any) -> bool:
+    """Whether a floating-point number keeps every digit of a number."""
+    if isinstance(value, float | np.floating):
+        return True
+    exact = as_decimal(value)
+    digits = exact.normalize(_ALL_DIGITS).as_tuple().digits
+    return len(digits) <= _FLOAT_DIGITS or exact == Decimal(float(exact))
 
 
 def _whole(column: pd.Series) -> pd.Series:

@@ -19,9 +19,9 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab import files
-from kanon_lab.columns import named_columns
+from kanon_lab.columns import named_columns, with_columns
 from kanon_lab.data.microdata import FORMATS, read_microdata
-from kanon_lab.data.values import Code, Labels
+from kanon_lab.data.values import Code, Labels, is_float
 from kanon_lab.errors import DataError, OptionError, StorageError, about, shortened
 
 #: Formats that have labels.
@@ -136,6 +136,9 @@ _OF_SPREADSHEETS = ("csv", "xlsx")
 _FLOATS = (float, Decimal, np.floating)
 # Whole numbers up to this are exact in formats that know floating-point numbers only.
 _EXACT = 2**53
+_TOO_MANY = "a number with more digits than .{} keeps; write .csv or .parquet"
+# Formats keep times as floating-point numbers, from which a thousandth of a second comes back so near.
+_NEAR = pd.Timedelta(5, "us")
 # Formats that write the time into the file have this one, and an archive the first that it can have.
 _STAMP = rb"2000-01-01T00:00:00Z"
 _SAV_CLOCK = slice(92, 109), b"01 Jan 0000:00:00"
@@ -188,6 +191,7 @@ def write_microdata(
     with about(str(path)):
         _check_frame(frame)
         plain = frame.apply(_without_categories) if any(frame.dtypes == "category") else frame
+        plain = _with_digits(plain, form)
         plain, cells = neutralised(plain) if neutralise else (plain, {})
         _check_frame(plain)  # two names may have become one
     ending = f".{form}.gz" if path.suffix.lower() == ".gz" else f".{form}"
@@ -241,6 +245,24 @@ def _without_categories(column: pd.Series) -> pd.Series:
     return pd.Series(values.array, index=column.index, name=column.name)
 
 
+def _with_digits(frame: pd.DataFrame, form: str) -> pd.DataFrame:
+    """Decimals as a format has them, with every digit; a `DataError` where it has no such numbers."""
+    columns = {}
+    for name, column in named_columns(frame):
+        decimals = np.zeros(len(column), dtype=bool)
+        if column.dtype == object:
+            decimals = np.array([isinstance(value, Decimal) for value in column], dtype=bool)
+        if not decimals.any():
+            continue
+        if form == "csv":
+            columns[name] = column.map(lambda value: format(value, "f") if isinstance(value, Decimal) else value)
+        elif form != "parquet":
+            known = column[decimals]
+            _refuse(known.map(lambda value: not is_float(value)), name, _TOO_MANY.format(form))
+            columns[name] = column.where(~decimals, known.map(float)).infer_objects()
+    return with_columns(frame, columns) if columns else frame
+
+
 def _write(frame: pd.DataFrame, draft: Path, form: str, labels: Fitted) -> None:
     """Write the frame, or say which column cannot be kept."""
     _check_values(frame, form)
@@ -277,8 +299,15 @@ def _check_values(frame: pd.DataFrame, form: str) -> None:
     whole = [name for name, column in named_columns(frame) if pd.api.types.is_integer_dtype(column)]
     for name in whole if form not in ("csv", "parquet") else ():
         known = frame[name].dropna()
-        fault = f"a number with more digits than .{form} keeps; write .csv or .parquet"
-        _refuse((known > _EXACT) | (known < -_EXACT), name, fault)
+        _refuse((known > _EXACT) | (known < -_EXACT), name, _TOO_MANY.format(form))
+    times = [name for name, column in named_columns(frame) if getattr(column.dtype, "kind", "O") in "mM"]
+    for name in times if form not in ("csv", "parquet") else ():
+        known = frame[name].dropna()
+        known = known.dt.tz_convert("UTC") if isinstance(known.dtype, pd.DatetimeTZDtype) else known
+        whole = known.dt.round("ms")
+        merged = ~known.duplicated() & whole.duplicated()
+        fault = f"a time with more digits than .{form} keeps (thousandths of a second); write .csv or .parquet"
+        _refuse(((known - whole).abs() > _NEAR) | merged, name, fault)
     if not sheet:
         return
     if len(frame) > _SHEET[0] or len(frame.columns) > _SHEET[1]:
