@@ -160,6 +160,14 @@ def _different(engine: Engine, source: Source, at: int, reading: Reading) -> tup
     return cells, values
 
 
+def arrow_cells(values: pd.Series) -> pa.Array:
+    """Values in a type of Arrow that keeps every digit; categories as they were before they were numbered."""
+    if not isinstance(values.dtype, pd.CategoricalDtype):
+        return pa.array(values, from_pandas=True)
+    codes = values.cat.codes.to_numpy()
+    return pa.array(values.cat.categories, from_pandas=True).take(pa.array(codes, mask=codes < 0))
+
+
 @dataclass(frozen=True)
 class Weighed:
     """How weights are cut, what is joined to have them, and the number that they then are."""

@@ -22,6 +22,7 @@ from kanon_lab.data.microdata import as_column
 from kanon_lab.data.tables import NO_PARQUET
 from kanon_lab.data.values import MissingCodes, settled
 from kanon_lab.engines.counting import CountedFile, counted_rows
+from kanon_lab.engines.queries import arrow_cells
 from kanon_lab.errors import DataError, OptionError, StorageError, about, shortened
 from kanon_lab.roles import KeySpec
 
@@ -54,8 +55,7 @@ def save_counts(counted: CountedFile, path: str | Path, *, overwrite: bool = Fal
         raise StorageError(f"{path}: is there already; choose another name")
     columns = {}
     for name, column in counted.frame.items():  # as it was before it was numbered
-        codes = column.cat.codes.to_numpy()
-        columns[name] = pa.array(column.cat.categories, from_pandas=True).take(pa.array(codes, mask=codes < 0))
+        columns[name] = arrow_cells(column)
     columns[_RECORDS] = pa.array(counted.records)
     if counted.weights is not None:
         columns |= {_SUM: pa.array(counted.weights.rounded), _REST: pa.array(counted.weights.rest)}

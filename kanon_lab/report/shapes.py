@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cache, reduce
 from importlib import resources
 from io import StringIO
@@ -135,6 +136,8 @@ def kind_of(column: pd.Series) -> str:
     if types.is_integer_dtype(column):
         return "whole numbers"
     if types.is_numeric_dtype(column):
+        return "numbers"
+    if column.dtype == object and column.notna().any() and all(isinstance(cell, Decimal) for cell in column.dropna()):
         return "numbers"
     if types.is_datetime64_any_dtype(column):
         return "dates"
