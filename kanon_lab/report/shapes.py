@@ -138,7 +138,8 @@ def kind_of(column: pd.Series) -> str:
     if types.is_numeric_dtype(column):
         return "numbers"
     if column.dtype == object and column.notna().any() and all(isinstance(cell, Decimal) for cell in column.dropna()):
-        return "numbers"
+        # Whole numbers as long as these are codes.
+        return "text" if all(cell == cell.to_integral_value() for cell in column.dropna()) else "numbers"
     if types.is_datetime64_any_dtype(column):
         return "dates"
     return "text" if isinstance(column.dtype, pd.StringDtype) or column.dtype == object else "other"
