@@ -232,6 +232,8 @@ STATISTICAL_FORMATS = ("sav", "dta", "sas7bdat")
 
 Labels = dict[str, dict[Code, str]]
 Missing = dict[str, tuple[Code, ...]]
+# By variable the codes and ranges that pyreadstat writes as missing.
+UserMissing = dict[str, list[dict[str, Any]]]
 _NO_LIMIT = 1e300
 # Formats that come with SAS; those of its users are defined in a catalogue.
 _OF_SAS = re.compile(
@@ -252,6 +254,9 @@ class Statistical(NamedTuple):
     missing: Missing  # codes and ranges of SPSS, such as "90 to 99", and letters of Stata and SAS, such as "a" for .a
     encoding: str | None
     formatted: tuple[str, ...]  # variables with a format of the user's, whose labels SAS keeps in another file
+    formats: dict[str, str]  # of SPSS and Stata, such as DATE11 and %tm
+    user_missing: UserMissing  # codes of SPSS that are kept among the values
+    lost_codes: dict[str, int]  # cells with a code that means missing, by variable that has some
 
 
 def read_statistical(
@@ -259,8 +264,13 @@ def read_statistical(
     form: str,
     choose: Callable[[Iterable[str]], list[str]],
     encoding: str | None = None,
+    *,
+    keep_codes: bool = False,
 ) -> Statistical:
-    """The chosen columns, with missing values for codes that a user defined as missing; labels are not applied."""
+    """The chosen columns; labels are not applied.
+
+    Codes that a user defined as missing are missing values, unless those of SPSS are to be kept.
+    """
     import pyreadstat
 
     read: Callable[..., tuple] = getattr(pyreadstat, f"read_{form}")
@@ -283,14 +293,25 @@ def read_statistical(
     chosen = choose(head.column_names)
     # a file may say nothing of how many records it has, or something else; more than are allowed are not read
     most = files.most_rows(len(chosen))
-    frame = parts(usecols=chosen, dates_as_pandas_datetime=True, row_limit=most + 1)[0][chosen]
+    keep = {"user_missing": True} if keep_codes and form == "sav" else {}
+    frame = parts(usecols=chosen, dates_as_pandas_datetime=True, row_limit=most + 1, **keep)[0][chosen]
     files.check_table(len(frame), len(chosen))
+    user_missing: UserMissing = {}
+    lost_codes: dict[str, int] = {}
     if form == "sav":
-        missing = {composed(name): tuple(map(_range, head.missing_ranges.get(name, ()))) for name in chosen}
+        ranges = {name: head.missing_ranges[name] for name in chosen if head.missing_ranges.get(name)}
+        if keep:
+            user_missing, ranges = {composed(name): codes for name, codes in ranges.items()}, {}
+        missing = {composed(name): tuple(map(in_words, codes)) for name, codes in ranges.items()}
+        if some := [name for name in ranges if frame[name].isna().any()]:
+            with_codes = parts(usecols=some, user_missing=True, dates_as_pandas_datetime=True)[0]
+            lost_codes = {name: int((with_codes[name].notna() & frame[name].isna()).sum()) for name in some}
     else:  # their letters stand among the values; the reader that tells them makes 0 of some other missing values
         some = [name for name in chosen if head.readstat_variable_types[name] != "string" and frame[name].isna().any()]
         with_letters = {"usecols": some, "user_missing": True, "disable_datetime_conversion": True}
-        letters = parts(**with_letters)[1].missing_user_values if some else {}
+        as_letters, about_letters = parts(**with_letters) if some else (frame, head)
+        letters = about_letters.missing_user_values if some else {}
+        lost_codes = {name: sum(isinstance(cell, str) for cell in as_letters[name]) for name in some}
         missing = {composed(name): tuple(sorted(letters.get(name) or ())) for name in some}
     labels = {
         composed(name): {_as_code(code): label for code, label in head.variable_value_labels[name].items()}
@@ -298,10 +319,14 @@ def read_statistical(
         if name in head.variable_value_labels
     }
     named = {composed(name): label for name in chosen if (label := head.column_names_to_labels.get(name))}
-    formats = {name: head.original_variable_types.get(name) or "" for name in chosen if form == "sas7bdat"}
-    formatted = tuple(composed(name) for name, kind in formats.items() if not _OF_SAS.fullmatch(kind.upper()))
+    of_file = {name: head.original_variable_types.get(name) or "" for name in chosen}
+    of_sas, formats_of = (of_file, {}) if form == "sas7bdat" else ({}, of_file)
+    formatted = tuple(composed(name) for name, kind in of_sas.items() if not _OF_SAS.fullmatch(kind.upper()))
     missing = {name: codes for name, codes in missing.items() if codes}
-    return Statistical(frame, labels, named, missing, head.file_encoding, formatted)
+    kept_formats = {composed(name): formats_of[name] for name in chosen if formats_of.get(name)}
+    lost_codes = {composed(name): cells for name, cells in lost_codes.items() if cells}
+    encoding = head.file_encoding
+    return Statistical(frame, labels, named, missing, encoding, formatted, kept_formats, user_missing, lost_codes)
 
 
 def _as_code(code: Code) -> Code:
@@ -309,7 +334,7 @@ def _as_code(code: Code) -> Code:
     return int(code) if isinstance(code, float) and code.is_integer() else code
 
 
-def _range(limits: Mapping[str, Any]) -> Code:
+def in_words(limits: Mapping[str, Any]) -> Code:
     """One code, or a range of them in words."""
     low, high = limits["lo"], limits["hi"]
     if low == high:
