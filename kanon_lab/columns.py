@@ -100,6 +100,9 @@ def composed(value: Any) -> Any:
 
 def as_text(value: Any) -> str:
     """A value as text; a number with nothing after the point loses the point."""
+    if isinstance(value, Decimal):
+        digits = format(value, "f")
+        return digits.rstrip("0").rstrip(".") if "." in digits else digits
     whole = isinstance(value, (float, np.floating)) and float(value).is_integer()
     return str(int(value)) if whole else str(value)
 

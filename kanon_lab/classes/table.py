@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -377,7 +378,8 @@ def _checked_weights(frame: pd.DataFrame, spec: KeySpec) -> np.ndarray | None:
     column = frame[spec.weight]
     number = np.full(len(column), holds_numbers(column))
     if column.dtype == object:
-        number = column.map(is_number).to_numpy(dtype=bool) | column.isna().to_numpy()
+        decimal = column.map(lambda value: isinstance(value, Decimal)).to_numpy(dtype=bool)
+        number = column.map(is_number).to_numpy(dtype=bool) | decimal | column.isna().to_numpy()
     if not number.any() and pd.api.types.is_string_dtype(column.dropna()):
         _refuse_texts(column)
     _refuse(~number, frame.index, spec.weight, "a weight that is no number", _MEND)

@@ -123,6 +123,7 @@ def protect(source, recipe_path, out, overwrite, dry_run, neutralise, least, fai
             result = _result(protection, recipe, least, reading_notes(read))
             if out is not None:
                 result["notes"] += _of_labels(protection, files.file_format(out))
+                result["notes"] += _of_formats(protection, files.file_format(out))
         result |= {**OFFICE, "file": file, "recipe": recipe_path, "dry_run": dry_run, "out": None, "sha256": None}
         result["neutralised"] = cells = None
         unmet = fail and not result["met"]
@@ -148,6 +149,14 @@ def _of_labels(protection, form):
     if form not in LABELLED and (labels or variable_labels):
         return ["labels of values and variables are not kept: what is written has codes only (.sav and .dta have them)"]
     return list(fitted(protection.frame, form, labels, variable_labels).notes(form))
+
+
+def _of_formats(protection, form):
+    """What the format of the output does to formats of numbers, and to codes that mean missing."""
+    from kanon_lab.data.writing import format_notes
+
+    came = protection.given_formats, protection.given_user_missing
+    return list(format_notes(protection.frame, form, protection.formats, protection.user_missing, *came))
 
 
 def refuse_inputs(out, file, recipe_path, recipe=None):

@@ -22,8 +22,10 @@ from kanon_lab.data.values import (
     Labels,
     Missing,
     MissingCodes,
+    UserMissing,
     chosen,
     composed,
+    in_words,
     listed,
     read_statistical,
     settled,
@@ -70,6 +72,11 @@ class MicrodataFile:
     rows : Index or None
         For each record the number of its row in the file: the header of a csv file or sheet is row 1, so that its first
         record is in row 2 or later; records of the other formats count from 1.
+    formats : dict
+        For each variable of SPSS or Stata the format that it is shown in, such as ``"DATE11"`` or ``"%tm"``.
+    user_missing : dict
+        For each variable of SPSS the codes and ranges that mean missing and were kept (`keep_missing_codes`), as
+        `kanon_lab.data.write_microdata` takes them.
     """
 
     frame: pd.DataFrame = field(repr=False)
@@ -79,6 +86,8 @@ class MicrodataFile:
     notes: tuple[str, ...]
     variable_labels: dict[str, str] = field(default_factory=dict)
     rows: pd.Index | None = None
+    formats: dict[str, str] = field(default_factory=dict, repr=False)
+    user_missing: UserMissing = field(default_factory=dict, repr=False)
 
     @property
     def numbered(self) -> pd.DataFrame:
@@ -96,6 +105,7 @@ def read_file(
     encoding: str | None = None,
     separator: str | None = None,
     decimal: str | None = None,
+    keep_missing_codes: bool = False,
     max_bytes: int | None = None,
 ) -> MicrodataFile:
     """Read a data set of the catalogue or a microdata file.
@@ -114,6 +124,9 @@ def read_file(
     decimal : {",", "."}, optional
         The sign before decimals in a csv file. Default: the point, and where cells are not separated by commas, column
         by column, the comma or the point.
+    keep_missing_codes : bool
+        Whether codes of SPSS that mean missing, such as 9 for no answer, are kept as values of their own. By default
+        they are missing values, and a release has empty cells in their place. Letters of Stata and SAS are not kept.
 
     Examples
     --------
@@ -126,7 +139,7 @@ def read_file(
         if not codes and files.file_format(path) not in READ_FORMATS and files.status(path) is None:
             raise OptionError(f"{path}: neither a data set ({_offered()}) nor a file; check the name or path")
         with about(str(path)):
-            return _read(path, name, dialect, columns, [*codes, *listed(text)], na, missing_codes)
+            return _read(path, name, dialect, columns, [*codes, *listed(text)], na, missing_codes, keep_missing_codes)
 
 
 def located(path_or_name: str | Path) -> tuple[str | Path, str, tuple[str, ...]]:
@@ -152,6 +165,7 @@ def _read(
     text: Iterable[str] | str,
     na: Iterable[str] | str,
     missing_codes: Mapping[str, Iterable[Code]] | None,
+    keep_codes: bool = False,
 ) -> MicrodataFile:
     form = files.file_format(path)
     if form not in READ_FORMATS:
@@ -174,11 +188,15 @@ def _read(
     files.check_signature(content, form)
     changes = Changes()
     labels, named_labels, missing, notes, how = {}, {}, {}, [], vars(Dialect()).copy()
+    formats: dict[str, str] = {}
+    user_missing: UserMissing = {}
+    lost_codes: dict[str, int] = {}
     if form == "csv":
         frame, seen = read_delimited(content, choose, dialect, text, na, codes, changes)
         how, notes = vars(seen), [seen.note] if seen.note else []
     elif form in STATISTICAL_FORMATS:
-        read = read_statistical(content, form, choose, dialect.encoding)
+        read = read_statistical(content, form, choose, dialect.encoding, keep_codes=keep_codes)
+        formats, user_missing, lost_codes = read.formats, read.user_missing, read.lost_codes
         frame, labels, named_labels = _numbered(read.frame), read.labels, read.variable_labels
         missing, how["encoding"] = read.missing, read.encoding
         notes = [_CATALOGUE.format(", ".join(map(shortened, read.formatted)))] if read.formatted else []
@@ -194,15 +212,22 @@ def _read(
         below = any(pd.api.types.is_numeric_dtype(column) and column.notna().any() for _, column in frame.items())
         no_number = pd.to_numeric(pd.Series(frame.columns, dtype="str"), errors="coerce").isna().all()
         raise wanting(absent[0], named, sure=not in_row_1 or wanted is not None or bool(below and no_number))
+    for name, declared in missing.items():
+        of_codes = {"codes": spelt(declared), "variable": shortened(name)}
+        if cells := lost_codes.get(name):
+            notes.append(Note("codes_in_file_lost", **of_codes, cells=cells))
+        else:
+            notes.append(Note("codes_in_file", **of_codes))
     notes += [
-        Note("codes_in_file", codes=spelt(declared), variable=shortened(name)) for name, declared in missing.items()
+        Note("codes_kept", codes=spelt(list(map(in_words, codes))), variable=shortened(name))
+        for name, codes in user_missing.items()
     ]
     notes += [*codes.notes(frame.columns), *changes.notes()]
     size = {"records": len(frame), "columns": len(named)}
     facts = {"name": name, "format": form, **how, **size, **files.identity(path)}
     rows, frame = frame.index, frame.reset_index(drop=True)
     missing = codes.added_to(missing, frame.columns)
-    return MicrodataFile(frame, labels, missing, facts, tuple(notes), named_labels, rows)
+    return MicrodataFile(frame, labels, missing, facts, tuple(notes), named_labels, rows, formats, user_missing)
 
 
 def _parquet(content: bytes, choose: _Choose) -> pd.DataFrame:

@@ -5,7 +5,7 @@ import numbers
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kanon_lab import files
-from kanon_lab.columns import as_text, composed, holds_numbers
+from kanon_lab.columns import as_decimal, as_text, composed, holds_numbers
 from kanon_lab.errors import DataError, OptionError, meant, shortened
 from kanon_lab.terms import Note
 
@@ -28,6 +28,8 @@ BLANKS = "".join(chr(code) for code in range(0x3001) if chr(code).isspace()) + "
 #: Texts that can be read as a number without losing a digit: no leading zero, no plus.
 WHOLE = r"^(0|-?[1-9]\d{0,17})$"
 DECIMAL = r"^-?((0|[1-9]\d{0,14})(\.\d*)?|\.\d+)([eE][+-]?\d+)?$"
+# A floating-point number gives back so many digits of a decimal; and more digits than any decimal has.
+_FLOAT_DIGITS, _ALL_DIGITS = 15, Context(prec=400)
 
 
 def listed(names: Iterable[str] | str) -> list[str]:
@@ -140,7 +142,9 @@ def _is(column: pd.Series, code: Code) -> pd.Series:
         def is_code(value: object) -> bool:
             if isinstance(value, str):
                 return value == text
-            return isinstance(value, numbers.Real | Decimal) and not isinstance(value, bool) and value == number
+            if isinstance(value, Decimal) and number is not None:
+                return value == as_decimal(number)  # as it is written: 0.1 is a tenth
+            return isinstance(value, numbers.Real) and not isinstance(value, bool) and value == number
 
         return column.map(is_code).astype(bool)
     if isinstance(column.dtype, pd.StringDtype):
@@ -238,6 +242,8 @@ def settled(
         column = column.mask(absent) if absent.any() else column
     if column.dtype == object:
         column = _of_objects(_with_numbers(column, stays, name, changes or Changes()))
+        if stays and column.dtype == object and all(isinstance(value, Decimal) for value in column.dropna()):
+            column = column.map(as_text, na_action="ignore").astype("str")
     if pd.api.types.is_bool_dtype(column) or not pd.api.types.is_numeric_dtype(column):
         return column
     column = _whole(column)
@@ -314,9 +320,38 @@ def _of_objects(column: pd.Series) -> pd.Series:
     if kinds <= {str}:
         return column.astype("str")
     if all(issubclass(kind, (numbers.Real, Decimal)) and kind is not bool for kind in kinds):
-        whole = all(issubclass(kind, numbers.Integral) for kind in kinds) and known.abs().max() < 2**63
-        return column.astype("Int64" if whole else "float64")
+        if not any(issubclass(kind, Decimal) for kind in kinds):
+            whole, largest = all(issubclass(kind, numbers.Integral) for kind in kinds), known.abs().max()
+            if largest < (2**63 if whole else _EXACT) or not any(issubclass(kind, numbers.Integral) for kind in kinds):
+                return column.astype("Int64" if whole else "float64")
+        return _of_decimals(column)
     return column.infer_objects()
+
+
+def _of_decimals(column: pd.Series) -> pd.Series:
+    """Decimals and long whole numbers in a type of numbers that keeps every digit, or else as decimals."""
+    codes, values = pd.factorize(column)
+    exact = list(map(as_decimal, values))
+    whole = all(value == value.to_integral_value(context=_ALL_DIGITS) for value in exact)
+    kept: Any
+    if whole and all(-(2**63) <= value < 2**63 for value in exact):
+        kept = pd.array(list(map(int, exact)), dtype="Int64")
+    elif whole and all(0 <= value < 2**64 for value in exact):
+        kept = pd.array(list(map(int, exact)), dtype="UInt64")
+    elif all(map(is_float, values)):
+        kept = np.array(list(map(float, exact)))
+    else:
+        kept = np.array(exact, dtype=object)
+    return pd.Series(pd.Series(kept).array.take(codes, allow_fill=True), index=column.index, name=column.name)
+
+
+def is_float(value: Any) -> bool:
+    """Whether a floating-point number keeps every digit of a number."""
+    if isinstance(value, float | np.floating):
+        return True
+    exact = as_decimal(value)
+    digits = exact.normalize(_ALL_DIGITS).as_tuple().digits
+    return len(digits) <= _FLOAT_DIGITS or exact == Decimal(float(exact))
 
 
 def _whole(column: pd.Series) -> pd.Series:
@@ -336,6 +371,8 @@ STATISTICAL_FORMATS = ("sav", "dta", "sas7bdat")
 
 Labels = dict[str, dict[Code, str]]
 Missing = dict[str, tuple[Code, ...]]
+# By variable the codes and ranges that pyreadstat writes as missing.
+UserMissing = dict[str, list[dict[str, Any]]]
 _NO_LIMIT = 1e300
 # Formats that come with SAS; those of its users are defined in a catalogue.
 _OF_SAS = re.compile(
@@ -356,6 +393,9 @@ class Statistical(NamedTuple):
     missing: Missing  # codes and ranges of SPSS, such as "90 to 99", and letters of Stata and SAS, such as "a" for .a
     encoding: str | None
     formatted: tuple[str, ...]  # variables with a format of the user's, whose labels SAS keeps in another file
+    formats: dict[str, str]  # of SPSS and Stata, such as DATE11 and %tm
+    user_missing: UserMissing  # codes of SPSS that are kept among the values
+    lost_codes: dict[str, int]  # cells with a code that means missing, by variable that has some
 
 
 def read_statistical(
@@ -363,8 +403,13 @@ def read_statistical(
     form: str,
     choose: Callable[[Iterable[str]], list[str]],
     encoding: str | None = None,
+    *,
+    keep_codes: bool = False,
 ) -> Statistical:
-    """The chosen columns, with missing values for codes that a user defined as missing; labels are not applied."""
+    """The chosen columns; labels are not applied.
+
+    Codes that a user defined as missing are missing values, unless those of SPSS are to be kept.
+    """
     import pyreadstat
 
     read: Callable[..., tuple] = getattr(pyreadstat, f"read_{form}")
@@ -387,14 +432,25 @@ def read_statistical(
     chosen = choose(head.column_names)
     # a file may say nothing of how many records it has, or something else; more than are allowed are not read
     most = files.most_rows(len(chosen))
-    frame = parts(usecols=chosen, dates_as_pandas_datetime=True, row_limit=most + 1)[0][chosen]
+    keep = {"user_missing": True} if keep_codes and form == "sav" else {}
+    frame = parts(usecols=chosen, dates_as_pandas_datetime=True, row_limit=most + 1, **keep)[0][chosen]
     files.check_table(len(frame), len(chosen))
+    user_missing: UserMissing = {}
+    lost_codes: dict[str, int] = {}
     if form == "sav":
-        missing = {composed(name): tuple(map(_range, head.missing_ranges.get(name, ()))) for name in chosen}
+        ranges = {name: head.missing_ranges[name] for name in chosen if head.missing_ranges.get(name)}
+        if keep:
+            user_missing, ranges = {composed(name): codes for name, codes in ranges.items()}, {}
+        missing = {composed(name): tuple(map(in_words, codes)) for name, codes in ranges.items()}
+        if some := [name for name in ranges if frame[name].isna().any()]:
+            with_codes = parts(usecols=some, user_missing=True, dates_as_pandas_datetime=True)[0]
+            lost_codes = {name: int((with_codes[name].notna() & frame[name].isna()).sum()) for name in some}
     else:  # their letters stand among the values; the reader that tells them makes 0 of some other missing values
         some = [name for name in chosen if head.readstat_variable_types[name] != "string" and frame[name].isna().any()]
         with_letters = {"usecols": some, "user_missing": True, "disable_datetime_conversion": True}
-        letters = parts(**with_letters)[1].missing_user_values if some else {}
+        as_letters, about_letters = parts(**with_letters) if some else (frame, head)
+        letters = about_letters.missing_user_values if some else {}
+        lost_codes = {name: sum(isinstance(cell, str) for cell in as_letters[name]) for name in some}
         missing = {composed(name): tuple(sorted(letters.get(name) or ())) for name in some}
     labels = {
         composed(name): {_as_code(code): label for code, label in head.variable_value_labels[name].items()}
@@ -402,10 +458,14 @@ def read_statistical(
         if name in head.variable_value_labels
     }
     named = {composed(name): label for name in chosen if (label := head.column_names_to_labels.get(name))}
-    formats = {name: head.original_variable_types.get(name) or "" for name in chosen if form == "sas7bdat"}
-    formatted = tuple(composed(name) for name, kind in formats.items() if not _OF_SAS.fullmatch(kind.upper()))
+    of_file = {name: head.original_variable_types.get(name) or "" for name in chosen}
+    of_sas, formats_of = (of_file, {}) if form == "sas7bdat" else ({}, of_file)
+    formatted = tuple(composed(name) for name, kind in of_sas.items() if not _OF_SAS.fullmatch(kind.upper()))
     missing = {name: codes for name, codes in missing.items() if codes}
-    return Statistical(frame, labels, named, missing, head.file_encoding, formatted)
+    kept_formats = {composed(name): formats_of[name] for name in chosen if formats_of.get(name)}
+    lost_codes = {composed(name): cells for name, cells in lost_codes.items() if cells}
+    encoding = head.file_encoding
+    return Statistical(frame, labels, named, missing, encoding, formatted, kept_formats, user_missing, lost_codes)
 
 
 def _as_code(code: Code) -> Code:
@@ -415,7 +475,7 @@ def _as_code(code: Code) -> Code:
     return int(code) if isinstance(code, float) and code.is_integer() else code
 
 
-def _range(limits: Mapping[str, Any]) -> Code:
+def in_words(limits: Mapping[str, Any]) -> Code:
     """One code, or a range of them in words."""
     low, high = limits["lo"], limits["hi"]
     if low == high:

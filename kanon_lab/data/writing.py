@@ -19,10 +19,11 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab import files
-from kanon_lab.columns import named_columns
+from kanon_lab.columns import named_columns, with_columns
 from kanon_lab.data.microdata import FORMATS, read_microdata
-from kanon_lab.data.values import Code, Labels
+from kanon_lab.data.values import Code, Labels, UserMissing, is_float
 from kanon_lab.errors import DataError, OptionError, StorageError, about, shortened
+from kanon_lab.terms import Note
 
 #: Formats that have labels.
 LABELLED = ("sav", "dta")
@@ -39,6 +40,8 @@ class Fitted(NamedTuple):
     variable_labels: dict[str, str]
     lost: tuple[str, ...] = ()  # variables with codes whose labels it cannot hold
     cut: int = 0  # labels that are longer than it keeps
+    formats: Mapping[str, str] = {}
+    user_missing: Mapping[str, Any] = {}
 
     def notes(self, form: str) -> Iterator[str]:
         """What became of labels, without quoting them."""
@@ -71,6 +74,53 @@ def fitted(frame: pd.DataFrame, form: str, labels: Labels, variable_labels: Mapp
     short = {name: _cut(label, of_variable) if form == "sav" else label[:of_variable] for name, label in named.items()}
     cut += sum(short[name] != label for name, label in named.items())
     return Fitted(kept, short, tuple(lost), cut)
+
+
+# Formats of SPSS and Stata that can be written; and those of numbers that stand for periods or days, which no reader
+# turns into dates.
+_FORMATS = {
+    "sav": re.compile(
+        r"(F|COMMA|DOT|DOLLAR|E|PCT|N|Z|[AEJS]?DATE|DATETIME|YMDHMS|D?TIME|MOYR|QYR|WKYR|MONTH|WKDAY)\d+(\.\d+)?"
+    ),
+    "dta": re.compile(r"%-?(\d*(\.\d+)?[fgeFGE]c?|t[a-zA-Z]\S*|d\S*)"),
+}
+_PERIODS = re.compile(r"%-?[td][a-zA-Z]?.*|(MOYR|QYR|WKYR)\d+")
+_DAYS = ("%td", "%d")
+
+
+def fitted_formats(frame: pd.DataFrame, form: str, formats: Mapping[str, str]) -> dict[str, str]:
+    """The formats of numbers and dates that a file can be written with."""
+    if form not in _FORMATS:
+        return {}
+    fits = _FORMATS[form].fullmatch
+    return {name: shown for name, shown in formats.items() if name in frame and fits(shown) and _shows(frame[name])}
+
+
+def _shows(column: pd.Series) -> bool:
+    return getattr(column.dtype, "kind", "O") in "iufM"
+
+
+def format_notes(
+    frame: pd.DataFrame,
+    form: str,
+    formats: Mapping[str, str],
+    user_missing: UserMissing,
+    given: Mapping[str, str],
+    given_missing: UserMissing,
+) -> Iterator[Note]:
+    """What of the `given` formats, and of codes that mean missing, a file is written without."""
+    kept = fitted_formats(frame, form, formats)
+    periods = {name: shown for name, shown in given.items() if name in frame and _PERIODS.fullmatch(shown)}
+    lost = [
+        f"{shortened(name)} ({shown})"
+        for name, shown in periods.items()
+        if name not in kept and getattr(frame[name].dtype, "kind", "O") in "iuf"
+    ]
+    if lost:
+        yield Note("formats_lost", columns=tuple(lost))
+    undeclared = [name for name in given_missing if name in frame and (form != "sav" or name not in user_missing)]
+    if undeclared:
+        yield Note("user_missing_lost", columns=tuple(map(shortened, undeclared)))
 
 
 def _holds(code: Code, form: str, *, text: bool) -> bool:
@@ -136,6 +186,9 @@ _OF_SPREADSHEETS = ("csv", "xlsx")
 _FLOATS = (float, Decimal, np.floating)
 # Whole numbers up to this are exact in formats that know floating-point numbers only.
 _EXACT = 2**53
+_TOO_MANY = "a number with more digits than .{} keeps; write .csv or .parquet"
+# Formats keep times as floating-point numbers, from which a thousandth of a second comes back so near.
+_NEAR = pd.Timedelta(5, "us")
 # Formats that write the time into the file have this one, and an archive the first that it can have.
 _STAMP = rb"2000-01-01T00:00:00Z"
 _SAV_CLOCK = slice(92, 109), b"01 Jan 0000:00:00"
@@ -153,6 +206,8 @@ def write_microdata(
     neutralise: bool = False,
     labels: Labels | None = None,
     variable_labels: Mapping[str, str] | None = None,
+    formats: Mapping[str, str] | None = None,
+    user_missing: UserMissing | None = None,
 ) -> dict[str, int]:
     """Write a microdata file: the records of a frame in their order, without its index.
 
@@ -178,6 +233,12 @@ def write_microdata(
         longest label, at which longer ones are cut. All of them are written, also of codes that no record has.
     variable_labels : mapping of str to str, optional
         The label of each variable; likewise.
+    formats : mapping, optional
+        The format that each variable is shown in, such as ``"%tm"``, as `MicrodataFile.formats` and
+        `Protection.formats` have them. Written to the format that they are of, sav or dta.
+    user_missing : mapping, optional
+        For each variable the codes and ranges that mean missing, as `MicrodataFile.user_missing` has them. Written to
+        sav.
 
     Returns
     -------
@@ -188,12 +249,16 @@ def write_microdata(
     with about(str(path)):
         _check_frame(frame)
         plain = frame.apply(_without_categories) if any(frame.dtypes == "category") else frame
+        plain = _with_digits(plain, form)
         plain, cells = neutralised(plain) if neutralise else (plain, {})
         _check_frame(plain)  # two names may have become one
     ending = f".{form}.gz" if path.suffix.lower() == ".gz" else f".{form}"
     with files.atomic_path(path, ending=ending) as draft:  # readable as what it is
         with about(str(path)):
-            _write(plain, draft, form, fitted(plain, form, labels or {}, variable_labels or {}))
+            shown = fitted(plain, form, labels or {}, variable_labels or {})
+            declared = {name: codes for name, codes in (user_missing or {}).items() if name in plain and form == "sav"}
+            shown = shown._replace(formats=fitted_formats(plain, form, formats or {}), user_missing=declared)
+            _write(plain, draft, form, shown)
         if check is not None:
             try:
                 written = read_microdata(draft)
@@ -241,6 +306,24 @@ def _without_categories(column: pd.Series) -> pd.Series:
     return pd.Series(values.array, index=column.index, name=column.name)
 
 
+def _with_digits(frame: pd.DataFrame, form: str) -> pd.DataFrame:
+    """Decimals as a format has them, with every digit; a `DataError` where it has no such numbers."""
+    columns = {}
+    for name, column in named_columns(frame):
+        decimals = np.zeros(len(column), dtype=bool)
+        if column.dtype == object:
+            decimals = np.array([isinstance(value, Decimal) for value in column], dtype=bool)
+        if not decimals.any():
+            continue
+        if form == "csv":
+            columns[name] = column.map(lambda value: format(value, "f") if isinstance(value, Decimal) else value)
+        elif form != "parquet":
+            known = column[decimals]
+            _refuse(known.map(lambda value: not is_float(value)), name, _TOO_MANY.format(form))
+            columns[name] = column.where(~decimals, known.map(float)).infer_objects()
+    return with_columns(frame, columns) if columns else frame
+
+
 def _write(frame: pd.DataFrame, draft: Path, form: str, labels: Fitted) -> None:
     """Write the frame, or say which column cannot be kept."""
     _check_values(frame, form)
@@ -277,8 +360,15 @@ def _check_values(frame: pd.DataFrame, form: str) -> None:
     whole = [name for name, column in named_columns(frame) if pd.api.types.is_integer_dtype(column)]
     for name in whole if form not in ("csv", "parquet") else ():
         known = frame[name].dropna()
-        fault = f"a number with more digits than .{form} keeps; write .csv or .parquet"
-        _refuse((known > _EXACT) | (known < -_EXACT), name, fault)
+        _refuse((known > _EXACT) | (known < -_EXACT), name, _TOO_MANY.format(form))
+    times = [name for name, column in named_columns(frame) if getattr(column.dtype, "kind", "O") in "mM"]
+    for name in times if form not in ("csv", "parquet") else ():
+        known = frame[name].dropna()
+        known = known.dt.tz_convert("UTC") if isinstance(known.dtype, pd.DatetimeTZDtype) else known
+        whole = known.dt.round("ms")
+        merged = ~known.duplicated() & whole.duplicated()
+        fault = f"a time with more digits than .{form} keeps (thousandths of a second); write .csv or .parquet"
+        _refuse(((known - whole).abs() > _NEAR) | merged, name, fault)
     if not sheet:
         return
     if len(frame) > _SHEET[0] or len(frame.columns) > _SHEET[1]:
@@ -322,9 +412,25 @@ def _content(frame: pd.DataFrame, draft: Path, form: str, labels: Fitted) -> byt
         return _xlsx(frame)
     import pyreadstat
 
-    write: Any = pyreadstat.write_sav if form == "sav" else partial(pyreadstat.write_dta, version=_STATA_14)
+    write: Any = partial(pyreadstat.write_sav, missing_ranges=dict(labels.user_missing))
+    formats = dict(labels.formats)
+    if form == "dta":
+        write = partial(pyreadstat.write_dta, version=_STATA_14)
+        days = {name: frame[name].dt for name, shown in formats.items() if shown in _DAYS}
+        whole = {
+            name: column.date
+            for name, column in days.items()
+            if (column.normalize() == frame[name])[frame[name].notna()].all()
+        }
+        frame = with_columns(frame, whole)
     try:
-        write(frame, draft, variable_value_labels=labels.labels, column_labels=labels.variable_labels)
+        write(
+            frame,
+            draft,
+            variable_value_labels=labels.labels,
+            column_labels=labels.variable_labels,
+            variable_format=formats,
+        )
     except pyreadstat.ReadstatError as error:
         if str(error) != "Unable to write data":
             raise

@@ -6,6 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -196,6 +197,14 @@ def count_changes(engine: Engine, source: Source, reading: Reading) -> None:
         reading.changes.add(kind, asked[int(at)], cells)
 
 
+def arrow_cells(values: pd.Series) -> pa.Array:
+    """Values in a type of Arrow that keeps every digit; categories as they were before they were numbered."""
+    if not isinstance(values.dtype, pd.CategoricalDtype):
+        return pa.array(values, from_pandas=True)
+    codes = values.cat.codes.to_numpy()
+    return pa.array(values.cat.categories, from_pandas=True).take(pa.array(codes, mask=codes < 0))
+
+
 @dataclass(frozen=True)
 class Weighed:
     """How weights are cut, what is joined to have them, and the number that they then are."""
@@ -221,7 +230,8 @@ def weights_of(engine: Engine, source: Source, name: str, reading: Reading) -> W
     else:
         join, number = f"JOIN weighed ON c{at} IS NOT DISTINCT FROM weighed.value", "weighed.number"
         cells, values = _different(engine, source, at, reading)
-        if not holds_numbers(values):
+        decimals = values.dtype == object and all(isinstance(value, Decimal) for value in values.dropna())
+        if not (decimals or holds_numbers(values)):
             raise DataError(f"column {shortened(name)} holds weights that are no numbers; mend them")
         numbers = values.to_numpy(dtype=float, na_value=np.nan)
         engine.put("weighed", pa.table({"value": cells, "number": pa.array(numbers, from_pandas=False)}))

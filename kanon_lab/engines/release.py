@@ -20,15 +20,24 @@ import pandas as pd
 import pyarrow as pa
 
 from kanon_lab import files
-from kanon_lab.columns import coded
+from kanon_lab.columns import coded, plain
 from kanon_lab.data.delimited import Dialect
 from kanon_lab.data.microdata import located
 from kanon_lab.data.values import Code, composed, tidy
 from kanon_lab.data.writing import refuse_another
 from kanon_lab.engines.counting import CountedFile, counted_by, diagnosed, notes_of, opened_engine
-from kanon_lab.engines.queries import Engine, Reading, count_changes, is_text, numbered, tidied_cell, words_of
+from kanon_lab.engines.queries import (
+    Engine,
+    Reading,
+    arrow_cells,
+    count_changes,
+    is_text,
+    numbered,
+    tidied_cell,
+    words_of,
+)
 from kanon_lab.engines.source import Source, find_source, spill_folder
-from kanon_lab.errors import DataError, OptionError, StorageError, about
+from kanon_lab.errors import DataError, OptionError, StorageError, about, shortened
 from kanon_lab.roles import KeySpec
 
 
@@ -109,6 +118,10 @@ class Records:
         out, names = Path(out), list(columns)
         if self._source.dialect and len(names) == 1:
             raise OptionError(f"{out}: an empty row of a csv file with one column is none; take --engine memory")
+        for name, kind in zip(self._source.columns, self._source.types, strict=True):
+            if name in names and pa.types.is_duration(kind) and not _is_text(shown.get(name)):
+                fault = "holds durations, which an engine would write as numbers without a unit; take --engine memory"
+                raise DataError(f"{out}: column {shortened(name)} {fault}")
         sql = self._put(names, dict(shown), hidden)
         style = None if self._source.dialect is None else self._source.dialect.separator
         if self._engine.writes_folders:
@@ -215,12 +228,16 @@ class Records:
     def _cells(self, values: pd.Series) -> pa.Array:
         """Values as an engine writes them: texts of a csv file with the sign before decimals that it has."""
         if self._source.dialect is None:
-            return pa.array(values.astype(object) if values.dtype == "category" else values, from_pandas=True)
+            return arrow_cells(values)
         text = values.to_frame("value").to_csv(index=False, header=False, quoting=csv.QUOTE_NONNUMERIC)
         cells = [row[0] for row in csv.reader(io.StringIO(text, newline=""))]
         if self._reading.decimals == {","} and pd.api.types.is_float_dtype(values):
             cells = [cell.replace(".", ",") for cell in cells]
         return pa.array([None if gone else cell for cell, gone in zip(cells, values.isna(), strict=True)], pa.string())
+
+
+def _is_text(values: pd.Series | None) -> bool:
+    return values is not None and isinstance(plain(values).dtype, pd.StringDtype)
 
 
 @contextmanager

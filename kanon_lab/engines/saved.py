@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,9 @@ from kanon_lab import files
 from kanon_lab.classes.sums import Sums
 from kanon_lab.data.microdata import as_column
 from kanon_lab.data.tables import NO_PARQUET
+from kanon_lab.data.values import MissingCodes, settled
 from kanon_lab.engines.counting import CountedFile, counted_rows
+from kanon_lab.engines.queries import arrow_cells
 from kanon_lab.errors import DataError, OptionError, StorageError, about, shortened
 from kanon_lab.roles import KeySpec
 
@@ -52,8 +55,7 @@ def save_counts(counted: CountedFile, path: str | Path, *, overwrite: bool = Fal
         raise StorageError(f"{path}: is there already; choose another name")
     columns = {}
     for name, column in counted.frame.items():  # as it was before it was numbered
-        values = pd.Series(column.cat.categories).reindex(column.cat.codes)
-        columns[name] = pa.array(values.astype(object), from_pandas=True)
+        columns[name] = arrow_cells(column)
     columns[_RECORDS] = pa.array(counted.records)
     if counted.weights is not None:
         columns |= {_SUM: pa.array(counted.weights.rounded), _REST: pa.array(counted.weights.rest)}
@@ -131,7 +133,17 @@ def _joined(name: str, columns: list[pd.Series]) -> pd.Series:
     if not known:
         return pd.Series(np.nan, index=range(sum(map(len, columns))), dtype=object)
     kept = [column if column.notna().any() else column.astype(object) for column in columns]
+    if len({column.dtype for column in known}) > 1 and all(map(_is_exact, known)):
+        # Signed, unsigned and decimal ones would become floating-point numbers, which are not exact.
+        cells = pd.concat([column.astype(object) for column in kept], ignore_index=True)
+        return settled(cells.rename(name), False, (), MissingCodes(None))
     return pd.concat([column for column in kept if len(column)], ignore_index=True).infer_objects()
+
+
+def _is_exact(column: pd.Series) -> bool:
+    """Whether a column holds whole numbers or decimals only."""
+    decimals = column.dtype == object and all(isinstance(value, Decimal) for value in column.dropna())
+    return decimals or pd.api.types.is_integer_dtype(column)
 
 
 def with_roles(counted: CountedFile, **roles: Any) -> KeySpec:

@@ -32,6 +32,8 @@ ENGINES = {
 FORMATS = ("parquet", "csv")
 # From so many bytes on, or records of a Parquet file, another engine takes less time or memory than ours.
 _LARGE, _MANY = 500_000_000, 5_000_000
+# Digits of the longest decimals that engines keep.
+_ENGINE_DIGITS = 38
 # Bytes of a csv file that hold its first lines.
 _HEAD = 2**20
 # Names of columns in a file -> those to read.
@@ -196,6 +198,12 @@ def _parquet_source(source: Source, choose: _Choose, folder: Path) -> Source:
                     raise DataError(f"column {name} holds lists or the like; keep one value a cell")
                 if pa.types.is_dictionary(kind) and kind.ordered:
                     raise DataError(f"column {name} has categories in an order, which this engine loses")
+                kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+                if pa.types.is_decimal(kind) and kind.precision > _ENGINE_DIGITS:
+                    raise DataError(
+                        f"column {name} has decimals of more than {_ENGINE_DIGITS} digits, which engines cut; take "
+                        "--engine memory"
+                    )
             first = first or (tuple(written), types)
             if first != (tuple(written), types):
                 raise DataError("its columns are of another type or spelling than those of the first part; write alike")

@@ -17,7 +17,7 @@ from kanon_lab import files, measures
 from kanon_lab.arguments import as_share
 from kanon_lab.columns import distinct, quantity
 from kanon_lab.data.microdata import MicrodataFile
-from kanon_lab.data.values import Labels
+from kanon_lab.data.values import Labels, UserMissing
 from kanon_lab.errors import DataError, OptionError, about, inside, shortened
 from kanon_lab.measures import ESTIMATORS
 from kanon_lab.methods.suppression import without_cells
@@ -70,6 +70,20 @@ class Protection(Chain):
         """The labels of the variables that are released."""
         released = self.state.released
         return {name: label for name, label in self.given_variable_labels.items() if name in released}
+
+    @property
+    def formats(self) -> dict[str, str]:
+        """The formats of the variables that are released with the values that they came with."""
+        return {name: shown for name, shown in self.given_formats.items() if self._is_as_it_came(name)}
+
+    @property
+    def user_missing(self) -> UserMissing:
+        """Codes that mean missing and were kept, of such variables."""
+        return {name: codes for name, codes in self.given_user_missing.items() if self._is_as_it_came(name)}
+
+    def _is_as_it_came(self, name: str) -> bool:
+        """Whether a column is released and each of its cells has its own value, or none where it is suppressed."""
+        return name in self.released_columns and not any(step.changed.get(name) for step in self.steps)
 
     def apply(self, name: str, settings: Mapping[str, Any] | None = None, *, seed: int | None = None) -> Protection:
         """Apply a step.
@@ -172,6 +186,8 @@ class Protection(Chain):
                 check=proof(self, neutralised=neutralise),
                 labels=self.labels,
                 variable_labels=self.variable_labels,
+                formats=self.formats,
+                user_missing=self.user_missing,
             )
 
     def recipe(self) -> dict:
@@ -297,6 +313,7 @@ def protect(
     labels: dict[str, Any] = {}
     if isinstance(frame, MicrodataFile):
         labels = {"given_labels": frame.labels, "given_variable_labels": frame.variable_labels}
+        labels |= {"given_formats": frame.formats, "given_user_missing": frame.user_missing}
         frame = frame.numbered
     if not isinstance(frame, pd.DataFrame):
         raise OptionError(f"protect takes a DataFrame, not {shortened(type(frame).__name__)}; read a file first")

@@ -229,6 +229,12 @@ class FileSettings(RecipeSettings):
     missing_codes: Annotated[dict[str, tuple[Any, ...]], CheckedBy(_codes, dict[str, Any])] = setting(
         {}, "by column the codes that mean missing", "{income: [88, 99]}"
     )
+    keep_missing_codes: bool = setting(
+        False,
+        "whether codes that an SPSS file declares as missing are kept as values of their own. Otherwise they are "
+        "missing values, and a release has empty cells in their place",
+        "true",
+    )
     na: _TEXTS = setting((), "texts that mean missing in every column", '["NA"]')
     text: _TEXTS = setting((), "columns of a csv file that are text, though they look like numbers", "[postcode]")
     encoding: Annotated[str, CheckedBy(_sign)] | None = setting(

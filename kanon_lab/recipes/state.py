@@ -13,7 +13,7 @@ import pandas as pd
 from kanon_lab.classes import ClassTable
 from kanon_lab.classes.counts import Counts, table_of_rows
 from kanon_lab.columns import coded, strata_codes
-from kanon_lab.data.values import Labels
+from kanon_lab.data.values import Labels, UserMissing
 from kanon_lab.errors import UnfitOptionError, inside, meant, shortened
 from kanon_lab.measures.survey_indicators import KEYS
 from kanon_lab.methods import CLAIMS
@@ -118,6 +118,9 @@ class Chain(Baseline):
     #: Labels of the file as it came, as `kanon_lab.data.MicrodataFile` has them; of a frame there are none.
     given_labels: Labels = field(default_factory=dict, repr=False)
     given_variable_labels: Mapping[str, str] = field(default_factory=dict, repr=False)
+    #: Formats and codes that mean missing of the file as it came, likewise.
+    given_formats: Mapping[str, str] = field(default_factory=dict, repr=False)
+    given_user_missing: UserMissing = field(default_factory=dict, repr=False)
 
     @property
     def state(self) -> State:

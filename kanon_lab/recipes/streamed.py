@@ -47,6 +47,7 @@ def check_streamed(plan: Plan, file: str | Path, out: str | Path | None = None) 
 def counting(plan: Plan, others: Iterable[str] = ()) -> dict[str, Any]:
     """Options of `kanon_lab.engines.release.opened_records` for a plan; of `others` the values are counted too."""
     reading = dict(plan.reading)
+    reading.pop("keep_missing_codes", None)  # an engine reads no file of SPSS
     if "max_bytes" in reading:
         reading["memory"] = reading.pop("max_bytes")
     dialect = Dialect(**{name: reading.pop(name) for name in ("encoding", "separator", "decimal") if name in reading})

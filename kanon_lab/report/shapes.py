@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cache, reduce
 from importlib import resources
 from io import StringIO
@@ -136,6 +137,9 @@ def kind_of(column: pd.Series) -> str:
         return "whole numbers"
     if types.is_numeric_dtype(column):
         return "numbers"
+    if column.dtype == object and column.notna().any() and all(isinstance(cell, Decimal) for cell in column.dropna()):
+        # Whole numbers as long as these are codes.
+        return "text" if all(cell == cell.to_integral_value() for cell in column.dropna()) else "numbers"
     if types.is_datetime64_any_dtype(column):
         return "dates"
     return "text" if isinstance(column.dtype, pd.StringDtype) or column.dtype == object else "other"
