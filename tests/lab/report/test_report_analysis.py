@@ -152,7 +152,8 @@ def test_labels_stand_beside_codes_that_are_as_they_came(frame):
     found = analyse(file, as_config({**SETTINGS, "map": None}))
     shown = found.categories["category"].dropna().tolist()
     assert {"1: man", "2: woman"} <= set(shown) and not any("twenty" in each or "a place" in each for each in shown)
-    assert found.file["name"] == "survey.sav" and found.file["notes"] == ("a note",)
+    assert found.file["name"] == "survey.sav" and found.file["notes"][0] == "a note"
+    assert len(found.file["notes"]) == 4 and not any("7, 88" in note for note in found.file["notes"])
 
 
 def test_nothing_that_points_at_a_person_is_in_an_analysis_or_its_sections(frame, found):
