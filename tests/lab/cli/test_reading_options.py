@@ -187,3 +187,25 @@ def test_widths_that_do_not_nest_are_allowed_by_a_setting(capsys, ages):
     assert code == 2 and "set nested: false" in err
     Path("r.yml").write_text(recipe + step % ", nested: false")
     assert call(capsys, "protect", ages, "--recipe", "r.yml", "--dry-run")[0] == 0
+
+
+@pytest.mark.parametrize("married", ["married", "sex", "age"])
+@pytest.mark.parametrize("others", [("sex", "age"), ("grupo", "n_total")])
+def test_a_name_that_is_one_of_its_values_is_a_name(capsys, tmp_path, monkeypatch, married, others):
+    if married in others:
+        return
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{'mf'[i % 2]},{30 + i % 9},{married if i % 3 else 'single'}" for i in range(40)]
+    Path("a.csv").write_text("\n".join([",".join([*others, married]), *rows]))
+    code, out, err = call(capsys, "init", "a.csv", "--json")
+    assert code == 0, err
+    assert [row["variable"] for row in json.loads(out)["guesses"]] == [*others, married]
+
+
+@pytest.mark.parametrize("first", ["m,31,married", "m,NA,married", "f,-,single"])
+def test_a_first_row_of_data_is_still_refused(capsys, tmp_path, monkeypatch, first):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{'mf'[i % 2]},{30 + i % 9},{'married' if i % 3 else 'single'}" for i in range(40)]
+    Path("a.csv").write_text("\n".join([first, *rows]))
+    code, _, err = call(capsys, "init", "a.csv")
+    assert code == 2 and "row 1 holds no names" in err and "married" not in err

@@ -258,3 +258,13 @@ def test_own_classes_and_compatible_records_are_counted_apart():
         [0, 0, 3],
     ]
     assert "classes" not in found.riskiest
+
+
+@pytest.mark.parametrize("missing", ["wildcard", "category"])
+def test_keys_without_any_known_value_make_one_class(missing):
+    settings = {"missing": missing, "limits": {"k": 40}}
+    came = pd.DataFrame({"a": pd.Series([pd.NA] * 40, dtype="Int64"), "b": [None] * 40, "c": range(40)})
+    for keys, steps in ((["a", "b"], []), (["a"], []), (["c"], [{"suppress": {}}]), (["a", "c"], [{"suppress": {}}])):
+        found = analyse(came, as_config({**settings, "key_variables": keys, "steps": steps}), name="x")
+        assert found.summary["after"]["k_achieved"] == 40
+        assert all(section(found, name, language) is not None for name in SECTIONS for language in ("en", "es"))
