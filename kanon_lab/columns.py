@@ -14,7 +14,7 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from kanon_lab.errors import DataError, OptionError, about, shortened
+from kanon_lab.errors import DataError, OptionError, TextError, about, shortened
 from kanon_lab.roles import check_there_once, column_names
 
 
@@ -346,8 +346,10 @@ def quantity(series: pd.Series) -> Quantity:
     if kind in "iu":
         bad |= np.abs(floats) > _LARGEST_WHOLE
     if bad.any():
-        fault = _why_no_number(values[int(bad.argmax())])
-        refuse(np.isin(codes, np.flatnonzero(bad)), series.index, series.name, fault)
+        first, rows = values[int(bad.argmax())], np.isin(codes, np.flatnonzero(bad))
+        if isinstance(first, str):
+            refuse_texts(rows, series)
+        refuse(rows, series.index, series.name, _why_no_number(first))
     exact = floats if kind == "f" else values.to_numpy(np.int64 if kind in "iu" else object)
     return Quantity(series, codes, exact, floats, not isinstance(column.dtype, np.dtype))
 
@@ -395,6 +397,50 @@ def check_number(number: Any, name: str) -> Any:
     if fraction or not math.isfinite(float_of(number)):
         raise OptionError(f"{name} must be a number, not {shortened(repr(number))}")
     return number
+
+
+#: Texts that often mean missing.
+USUAL_MARKS = ("NA", "N/A", "<NA>", "NaN", "nan", "NULL", "null", ".", "*", "-", "?")
+# Numbers as people write them, with points or commas between thousands too.
+_NUMBER = r"[+-]?(?:\d+(?:[.,]\d*)?|\d{1,3}(?:[.,]\d{3})+(?:[.,]\d+)?|[.,]\d+)(?:[eE][+-]?\d+)?"
+# Cells without a number are what makes text of a column if no more of its cells than this share are such.
+_FEW_CELLS = 0.5
+
+
+def no_numbers(texts: pd.Series) -> np.ndarray:
+    """Which texts are there and no numbers, whatever sign they have before decimals."""
+    return texts.notna().to_numpy() & ~texts.str.fullmatch(_NUMBER).to_numpy(dtype=bool, na_value=False)
+
+
+def refuse_texts(rows: np.ndarray, column: pd.Series, name: object = None, fault: str = "") -> None:
+    """Raise a `TextError` where any of the `rows` of a column is true: numbers are needed, and they hold text.
+
+    It names the first cell that is no number if few of the column are none, else the first of the rows, with the
+    `fault`, by default a usual one.
+    """
+    if not rows.any():
+        return
+    few = _few_texts(column)
+    if few is not None:
+        rows, mark = few
+        fault = "text that is no number; mend it, or if it means missing say so (--na, in configurations na)"
+        if mark in USUAL_MARKS:
+            fault = f'{mark} is not a number; if it means missing, use --na {mark} (in configurations na: ["{mark}"])'
+    name = str(column.name if name is None else name)
+    error = TextError(f"column {shortened(name)}: {rows_named(rows, column.index)}: {fault or _why_no_number('')}")
+    error.column = name
+    raise error
+
+
+def _few_texts(column: pd.Series) -> tuple[np.ndarray, str] | None:
+    """The rows whose text is no number, and the text of the first, where few of a column are so; else None."""
+    codes, values = distinct(column)
+    texts = pd.Series(["" if not isinstance(value, str) else value.strip() for value in values], dtype="str")
+    others = no_numbers(texts) & np.array([isinstance(value, str) for value in values], dtype=bool)
+    rows = np.append(others, False)[codes]
+    if not 0 < rows.sum() <= _FEW_CELLS * (codes >= 0).sum():
+        return None
+    return rows, texts[codes[int(rows.argmax())]]
 
 
 def _why_no_number(value: object) -> str:

@@ -61,6 +61,12 @@ class AbsentFileError(DataError):
     """A file that is not there."""
 
 
+class TextError(DataError):
+    """A column of text where numbers are needed."""
+
+    column = ""
+
+
 class SizeError(DataError):
     """A file that would take more memory than it may."""
 

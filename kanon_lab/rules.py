@@ -270,7 +270,7 @@ class Bands(Rule):
         brackets = "[)" if self.closed == "left" else "(]"
         reach = f"{brackets[0]}{shown(self.edges[0])}, {shown(self.edges[-1])}{brackets[1]}"
         kind = "whole number" if self.whole else "number"
-        fraction = ", or say whole=False where fractions are meant" if self.whole else ""
+        fraction = ", or say that whole is false where fractions are meant" if self.whole else ""
         return f"a value that is no {kind} in the bands' reach {reach}; widen or open them, mend the value{fraction}"
 
     def labels(self, values: pd.Index) -> list[str | None]:

@@ -12,7 +12,18 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.arguments import is_number
-from kanon_lab.columns import Coded, coded, firsts, grouped, holds_numbers, pack, rows_named, tallied, whole_type
+from kanon_lab.columns import (
+    Coded,
+    coded,
+    firsts,
+    grouped,
+    holds_numbers,
+    no_numbers,
+    pack,
+    rows_named,
+    tallied,
+    whole_type,
+)
 from kanon_lab.errors import DataError, OptionError, shortened
 from kanon_lab.roles import KeySpec, as_spec, check_k
 
@@ -402,6 +413,8 @@ def _refuse_texts(column: pd.Series) -> None:
     fault, remedy = "a weight that is no number", _MEND
     if bad.any() and texts[bad].str.fullmatch(r"[-+]?\d[\d.,_' ]*").all():
         fault, remedy = "a weight with other signs than digits and one decimal point", "write it like 1234.5"
+    elif (others := bad & no_numbers(texts)).any():  # rather than those with a decimal comma
+        bad = others
     _refuse(bad, column.index, column.name, fault, remedy)
     raise DataError(
         f"column {shortened(str(column.name))} is text, though every weight in it is a number; write each "

@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property, partial, wraps
@@ -262,20 +262,8 @@ def without_folders(text: str, *paths: str | None) -> str:
     return text
 
 
-def reading_notes(file: "MicrodataFile | CountedFile") -> Iterator[str]:
+def reading_notes(file: "MicrodataFile | CountedFile") -> list[str]:
     """What was found in a file, and columns whose cells may mean something else than they were taken for."""
-    from kanon_lab.data import usual_marks
-    from kanon_lab.data.microdata import double_spellings, nearly_numbers
+    from kanon_lab.data.microdata import reading_notes
 
-    # Counted records have each value once, with the number of its records.
-    columns: Any = getattr(file, "values", None)
-    records = getattr(file, "times", None)
-    columns = file.frame if columns is None else columns
-    yield from file.notes
-    for name, marks in usual_marks(columns).items():
-        yield f"{shortened(name)}: {', '.join(marks)} taken as a value; if it means missing, say so (--na)"
-    for name in double_spellings(columns):
-        yield f"{shortened(name)}: is text with two spellings of one number, such as 1 and 1.0, taken as two values"
-    for name, count in nearly_numbers(columns, records).items():
-        some = f"{count:,} of its cells are no numbers"
-        yield f"{shortened(name)}: is text, since {some}; if they mean missing, say so (--na)"
+    return list(reading_notes(file))

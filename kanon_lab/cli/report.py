@@ -15,6 +15,7 @@ from kanon_lab.cli.options import (
     max_bytes_option,
     missing_codes_option,
     na_option,
+    reading_notes,
     spill_option,
 )
 from kanon_lab.cli.output import NOT_MET, OFFICE, end, print_json, print_lines, print_parts, show
@@ -103,15 +104,15 @@ def init(file, out, language, na, missing_codes, schema, as_json):
     with names_only(Path(file)):
         data = Source(file, na, missing_codes).read()
     check_named(data, str(data.found["name"]))
-    guesses = guess_roles(data.frame)
+    guesses, notes = guess_roles(data.frame), reading_notes(data)
     codes = {name: list(map(_code, texts)) for name, texts in missing_codes.items()}
     names = {"file": Path(file).name, "config": Path(out).name}
-    text = first_config(guesses, **names, language=language, na=na, missing_codes=codes)
+    text = first_config(guesses, **names, language=language, na=na, missing_codes=codes, notes=notes)
     with files.atomic_path(out) as temporary:
         temporary.write_text(text, encoding="utf-8")
         _refuse_old(out)
-    result = {"file": Path(file).name, "out": out, "language": language, "guesses": guesses}
-    show(result, partial(_print_guesses, guesses, out), out, as_json=as_json)
+    result = {"file": Path(file).name, "out": out, "language": language, "guesses": guesses, "notes": notes}
+    show(result, partial(_print_guesses, guesses, notes, out), out, as_json=as_json)
 
 
 def _code(text):
@@ -124,7 +125,7 @@ def _code(text):
     return text
 
 
-def _print_guesses(guesses, out):
+def _print_guesses(guesses, notes, out):
     """Every column with its role and why, and below them those that the command is unsure of."""
     from kanon_lab.report.first_config import doubt, why
     from kanon_lab.terms import texts as words_of
@@ -138,6 +139,7 @@ def _print_guesses(guesses, out):
     print_parts(Table(table[["variable", "role", "kind", "distinct", "why"]], wide=True))
     doubts = table[table["unsure"]].groupby(["role", "other"], sort=False)["variable"]
     print_lines(f"{doubt(role, other, texts)}: {', '.join(names)}" for (role, other), names in doubts)
+    print_lines(f"note: {note}" for note in notes)
     print_lines([f"written: {out}; its roles are guesses: read and mend it before a report"])
 
 
@@ -285,7 +287,7 @@ def _row(path, config, report):
     """A report as JSON shows it."""
     from kanon_lab.recipes.streamed import not_known
 
-    notes = []
+    notes = list(report.notes)
     if report.engine != "memory":
         notes.append(f"counted by {report.engine}: measures that need single records are left out; the page lists them")
         if unknown := [row["name"] for row in report.judged["limits"] if row["value"] is None]:

@@ -3,15 +3,17 @@
 import io
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
 from kanon_lab import files
+from kanon_lab.columns import USUAL_MARKS, no_numbers
 from kanon_lab.data.delimited import Dialect, read_delimited
 from kanon_lab.data.sets import DATA_SETS, data_path
 from kanon_lab.data.values import (
@@ -33,7 +35,7 @@ from kanon_lab.data.values import (
     wanting,
 )
 from kanon_lab.errors import DataError, OptionError, about, shortened
-from kanon_lab.terms import Note
+from kanon_lab.terms import Note, key_of
 
 # Extensions of the files that are read and written; .gz may follow.
 FORMATS = ("csv", "parquet", "xlsx", "sav", "dta")
@@ -283,9 +285,6 @@ def _numbered(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.set_axis(pd.RangeIndex(1, len(frame) + 1, name="row"), axis=0)
 
 
-#: Texts that often mean missing; `read_microdata` takes them as values unless `na` says otherwise.
-USUAL_MARKS = ("NA", "N/A", "<NA>", "NaN", "nan", "NULL", "null", ".", "*", "-", "?")
-
 _EXACT_DIGITS = 16
 
 
@@ -378,7 +377,7 @@ def load_microdata(
 
 
 def usual_marks(frame: Mapping[str, pd.Series]) -> dict[str, list[str]]:
-    """For each text column that holds some of `USUAL_MARKS`, those; none of them was read as missing.
+    """For each text column that holds some of the usual marks of missing values, those; they were read as values.
 
     Examples
     --------
@@ -399,10 +398,37 @@ def nearly_numbers(columns: Mapping[str, pd.Series], records: Mapping[str, np.nd
     for name, column in _of_text(columns).items():
         times = np.ones(len(column), dtype=np.int64) if records is None else records[name]
         known = column.notna().to_numpy()
-        others = int(times[known & pd.to_numeric(column, errors="coerce").isna().to_numpy()].sum())
+        others = int(times[no_numbers(column)].sum())
         if 0 < others <= times[known].sum() / 10:
             others_by_name[name] = others
     return others_by_name
+
+
+def reading_notes(file: Any) -> Iterator[str]:
+    """What was found in a file, and columns whose cells may mean something else than they were taken for.
+
+    The file is a `MicrodataFile`, or a `CountedFile`, which has each value once, with the number of its records.
+    """
+    columns: Any = getattr(file, "values", None)
+    records = getattr(file, "times", None)
+    columns = file.frame if columns is None else columns
+    yield from file.notes
+    for name, marks in usual_marks(columns).items():
+        yield Note("marks_as_values", variable=shortened(name), marks=tuple(marks))
+    for name in double_spellings(columns):
+        yield Note("spelled_twice", variable=shortened(name))
+    for name, count in nearly_numbers(columns, records).items():
+        yield Note("nearly_numbers", variable=shortened(name), count=count)
+
+
+def without_codes(notes: Iterable[str]) -> Iterator[str]:
+    """Notes on reading that quote no code of the data."""
+    for note in notes:
+        key = key_of(note)
+        if isinstance(note, Note) and key.startswith("codes_"):
+            yield Note(f"some_{key}", variable=note.parts["variable"])
+        else:
+            yield note
 
 
 def double_spellings(frame: Mapping[str, pd.Series]) -> list[str]:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from kanon_lab.arguments import check_choice
 from kanon_lab.classes import ClassTable, ValueCounts
-from kanon_lab.columns import distinct, from_labels, grouped, refuse
+from kanon_lab.columns import distinct, from_labels, grouped, refuse, refuse_texts
 from kanon_lab.errors import OptionError
 from kanon_lab.measures.class_values import (
     DISTANCES,
@@ -67,8 +67,9 @@ class Bands:
         rule, (codes, values) = self._rule, distinct(column)
         labels = rule.labels(values)
         uncovered = np.isin(codes, [i for i, label in enumerate(labels) if label is None])
-        text = any(isinstance(value, str) for value in values)
-        refuse(uncovered, column.index, column.name, rules.TEXT_IN_BANDS if text else rule.uncovered)
+        if any(isinstance(value, str) for value in values):
+            refuse_texts(uncovered, column, fault=rules.TEXT_IN_BANDS)
+        refuse(uncovered, column.index, column.name, rule.uncovered)
         return from_labels(labels, codes, column).astype(pd.CategoricalDtype(list(rule.names), ordered=True))
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 
 from kanon_lab import files
 from kanon_lab.arguments import check_whole
-from kanon_lab.columns import distinct, from_labels, plain, refuse
+from kanon_lab.columns import distinct, from_labels, plain, refuse, refuse_texts
 from kanon_lab.errors import DataError, OptionError, about, shortened
 from kanon_lab.rules import ISO, TEXT_IN_BANDS, UNITS, Alike, Bands, Dated, Listed, Masked, Rule, check_date_format
 
@@ -99,7 +99,7 @@ class Hierarchy:
             level, label, first, second = clash
             raise OptionError(
                 f"{label!r} of level {level} has two labels at level {level + 1}, {first!r} and {second!r}: levels "
-                "must nest; change one, or say nested=False"
+                "must nest; change one, or set nested: false (in Python nested=False)"
             )
         rules = [Listed({value: labels[i] for value, labels in rows.items()}) for i in range(heights.pop())]
         return cls(_topped(rules, top), tuple(level_names), nested, name)
@@ -147,7 +147,7 @@ class Hierarchy:
             if cut := [edge for edge in coarse.edges if first < edge < last and edge not in fine.edges]:
                 raise OptionError(
                     f"level {level} cuts at {cut[0]:.15g}, inside a band of level {level - 1}: levels must nest; "
-                    "choose other edges, or say nested=False"
+                    "choose other edges, or set nested: false (in Python nested=False)"
                 )
         return cls(_topped(rules, top), tuple(level_names), nested, name)
 
@@ -233,7 +233,7 @@ class Hierarchy:
             # The message quotes nothing of the file, which may be one of microdata.
             raise OptionError(
                 f"{path}: two values alike at level {clash[0]} differ at level {clash[0] + 1}: levels must nest; "
-                "change one, or say nested=False"
+                "change one, or set nested: false (in Python nested=False)"
             )
         return cls.from_mapping(rows, nested=nested, name=name, level_names=names)
 
@@ -261,7 +261,7 @@ class Hierarchy:
         rule = self.rules[level - 1]
         fault = f"{rule.uncovered} (level {level})"
         if isinstance(rule, Bands) and any(isinstance(value, str) for value in values):
-            fault = TEXT_IN_BANDS
+            refuse_texts(uncovered, series, column, TEXT_IN_BANDS)
         refuse(uncovered, series.index, column, fault)
         if (anything := self.anything(level)) is not None:
             # A gap among asterisks would reveal who did not answer.
@@ -356,7 +356,7 @@ def _read_levels(path: str | Path, header: bool, numbers: bool) -> tuple[tuple[s
             with suppress(ValueError):
                 value = kind(cells[0])
         if numbers and isinstance(value, str):
-            raise DataError(f"row {number}: its value is no number; mend it, or say numbers=False")
+            raise DataError(f"row {number}: its value is no number; mend it, or set numbers: false")
         if value in rows:
             raise DataError(f"row {number}: its value has a row before it; give each value one row")
         rows[value] = cells[1:]

@@ -33,7 +33,7 @@ class HierarchySettings(Settings):
     kinds = {
         "masks": ("width", "mask", "level_names"),
         "bands": ("closed", "whole", "labels", "nested", "top", "level_names"),
-        "widths": ("from", "to", "closed", "top", "level_names"),
+        "widths": ("from", "to", "closed", "nested", "top", "level_names"),
         "mapping": ("nested", "top", "level_names"),
         "dates": ("date_format", "top", "level_names"),
         "file": ("header", "numbers", "nested"),

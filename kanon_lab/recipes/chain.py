@@ -15,10 +15,10 @@ import pandas as pd
 
 from kanon_lab import files, measures
 from kanon_lab.arguments import as_share
-from kanon_lab.columns import distinct, quantity
+from kanon_lab.columns import distinct, holds_numbers, quantity
 from kanon_lab.data.microdata import MicrodataFile
 from kanon_lab.data.values import Labels, UserMissing
-from kanon_lab.errors import DataError, OptionError, about, inside, shortened
+from kanon_lab.errors import DataError, OptionError, TextError, about, inside, shortened
 from kanon_lab.measures import ESTIMATORS
 from kanon_lab.methods.suppression import without_cells
 from kanon_lab.recipes.households import household_file, merge_households
@@ -116,7 +116,11 @@ class Protection(Chain):
             check_columns(columns_of(name, settings), self.released_columns)
             if kind.within_strata:
                 self._check_strata()
-            after = self._with_step(name, kind, settings, seed)
+            try:
+                after = self._with_step(name, kind, settings, seed)
+            except TextError as error:
+                self._check_recoded(error.column)
+                raise
         step, before = after.steps[-1], self.steps
         if step.claims is not None and (self.state.truth.perturbed or any(earlier.suppressed for earlier in before)):
             return replace(after, steps=(*after.steps[:-1], replace(step, claims=claims_since(after))))
@@ -218,6 +222,20 @@ class Protection(Chain):
                     f"column {shortened(name)}, a stratum, has no value in {absent:,} records: suppressed"
                     f" by step {culprits[0]} ({self.steps[culprits[0] - 1].name}); let it be no key there"
                 )
+
+    def _check_recoded(self, column: str) -> None:
+        """Raise a `DataError` if a step has made text of the numbers of a column."""
+        came = self._as_it_came(column)
+        culprits = [n for n, step in enumerate(self.steps, 1) if step.changed.get(column)]
+        if culprits and came is not None and holds_numbers(came):
+            raise DataError(
+                f"column {shortened(column)} has labels instead of numbers since step {culprits[0]} "
+                f"({self.steps[culprits[0] - 1].name}), and numbers are needed; recode it in one step, or give groups"
+            )
+
+    def _as_it_came(self, column: str) -> pd.Series | None:
+        """The values of a column before any step."""
+        return self.original.get(column)
 
     def _with_step(self, name: str, kind: Kind, settings: dict[str, Any], seed: int | None) -> Protection:
         before, apply = self.state, kind.apply or _household_level

@@ -19,7 +19,7 @@ import pandas as pd
 from kanon_lab.classes.counts import Counts, records_in
 from kanon_lab.classes.sums import sums_by_group
 from kanon_lab.columns import Coded, coded, distinct_rows, grouped, named_columns, pack, quantity
-from kanon_lab.errors import DataError, inside, shortened
+from kanon_lab.errors import DataError, TextError, inside, shortened
 from kanon_lab.measures.file_measures import UNWEIGHTED
 from kanon_lab.measures.registry import LIMITS, measures
 from kanon_lab.methods.recode_settings import RECODINGS, recoded_column
@@ -243,6 +243,9 @@ class CountedProtection(Protection):
         step = Step(name, settings, None, records, (), changed, suppressed, state)
         return self._followed_by(step, row_of_first=row_of_first, now=now, pairs=tuple(pairs))
 
+    def _as_it_came(self, column: str) -> pd.Series | None:
+        return self.values.get(column)
+
     def _recode_values(self, step: str, options: Any, name: str) -> tuple[pd.Series, pd.Series, pd.Series]:
         """The values that are shown before and after a recoding; and all, missing where none is shown any more."""
         was = self.now[name]
@@ -313,7 +316,10 @@ def _without_row_numbers() -> Iterator[None]:
     except DataError as error:
         if not _ROW.search(str(error)):
             raise
-        raise type(error)(_ROW.sub("in some records", str(error))) from None
+        other = type(error)(_ROW.sub("in some records", str(error)))
+        if isinstance(error, TextError) and isinstance(other, TextError):
+            other.column = error.column
+        raise other from None
 
 
 def _column(known: Coded, codes: np.ndarray, name: str) -> pd.Series:

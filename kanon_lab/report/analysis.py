@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from kanon_lab.classes import ClassTable, size_ranges
-from kanon_lab.data.microdata import MicrodataFile
+from kanon_lab.data.microdata import MicrodataFile, reading_notes, without_codes
 from kanon_lab.recipes.chain import Protection, protect
 from kanon_lab.recipes.measured import without_variables
 from kanon_lab.recipes.released import held_identifier
@@ -24,7 +24,6 @@ from kanon_lab.report.safe import named_grid, shown_settings
 from kanon_lab.report.tables import Internal
 from kanon_lab.report.words import Words
 from kanon_lab.roles import KeySpec
-from kanon_lab.terms import key_of
 
 if TYPE_CHECKING:
     from kanon_lab.engines.release import Records
@@ -213,8 +212,8 @@ def _describe_file(
     """What a report says of the file, and the labels of its codes; a large file has a hash only in an internal one."""
     if isinstance(file, pd.DataFrame):
         return {"name": name, "records": len(file), "columns": file.shape[1], "notes": ()}, {}
-    notes = file.notes if isinstance(file, MicrodataFile) else file.counted.notes
-    notes_shown = tuple(note for note in notes if not key_of(note).startswith("codes_"))  # they quote codes
+    notes = reading_notes(file if isinstance(file, MicrodataFile) else file.counted)
+    notes_shown = tuple(notes if internal else without_codes(notes))
     if not isinstance(file, MicrodataFile):
         return {"name": name, **file.found, **(file.kept() if internal else {}), "notes": notes_shown}, {}
     return {"name": name, **file.found, "notes": notes_shown}, file.labels

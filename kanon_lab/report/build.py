@@ -84,6 +84,8 @@ class Report:
         not to be written since a limit is not met. None where none was asked for.
     engine : str
         What counted the records.
+    notes : tuple of str
+        What was noted in reading the file, for the office.
     """
 
     path: Path
@@ -92,6 +94,7 @@ class Report:
     judged: dict[str, Any]
     protected: dict[str, Any] | None = None
     engine: str = "memory"
+    notes: tuple[str, ...] = ()
 
     @property
     def met(self) -> bool:
@@ -189,7 +192,8 @@ def make_report(
         if of_failed_run(kept):
             kept.unlink()
     settings = {"file": source.name, **shown_settings(config.shown), "seed": config.recipe.seed}
-    return Report(out, settings, round(time.perf_counter() - began, 3), results["judged"], released, engine)
+    seconds = round(time.perf_counter() - began, 3)
+    return Report(out, settings, seconds, results["judged"], released, engine, tuple(results["notes"]))
 
 
 def check_targets(

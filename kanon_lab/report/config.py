@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kanon_lab import files
-from kanon_lab.data.microdata import MicrodataFile, read_file
+from kanon_lab.data.microdata import MicrodataFile, read_file, reading_notes
 from kanon_lab.errors import KanonLabError, OptionError, about, inside, shortened
 from kanon_lab.recipes.chain import Recipe, as_recipe
 from kanon_lab.recipes.settings import LEAST, OF_REPORTS, RecipeSettings, ReportSettings
@@ -249,6 +249,10 @@ class Run:
             return
         with names_only(*self.file.paths), self.file.opened(self.config.recipe, self.say) as records:
             yield records
+
+    def notes(self, data: MicrodataFile | Records) -> list[str]:
+        """What reading the file has noted, for the office: some notes quote codes that were declared missing."""
+        return list(reading_notes(data if isinstance(data, MicrodataFile) else data.counted))
 
     def say(self, step: str) -> None:
         """Tell who waits for the report which step begins."""

@@ -16,6 +16,7 @@ from kanon_lab.measures.registry import LIMITS, limit_of
 from kanon_lab.recipes.yaml_file import dump_yaml
 from kanon_lab.report import shapes
 from kanon_lab.report.shapes import NUMBERS, kind_of, meanings, means
+from kanon_lab.report.words import Words
 from kanon_lab.terms import texts as words_of
 
 #: What a column may be guessed to be, in the order of a configuration; "" is none.
@@ -285,10 +286,12 @@ def first_config(
     language: str = "en",
     na: Sequence[str] = (),
     missing_codes: Mapping[str, Sequence[str | float]] | None = None,
+    notes: Sequence[str] = (),
 ) -> str:
     """A commented configuration as YAML, from guesses as `kanon_lab.report.first_config.guess_roles` gives them.
 
-    Nothing of the data is in it but names of columns, their kinds and how many values they have.
+    Nothing of the data is in it but names of columns, their kinds and how many values they have, and `notes` on reading
+    it.
     """
     texts = words_of("configuration", language)
     names = {role: list(rows["variable"]) for role, rows in guesses.groupby("role", sort=False)}
@@ -298,6 +301,7 @@ def first_config(
     blocks = [
         _EDITORS + head,
         _comment(texts["schema"], wrap=False),
+        *_noted(notes, language, texts),
         dump_yaml({"language": language, **({"na": list(na)} if na else {})}),
         *(_several(role, guesses, texts) for role in _LISTS[:1]),
         *(_single(role, guesses, texts) for role in _SINGLES),
@@ -316,6 +320,12 @@ def first_config(
         if lines:
             blocks.append(_comment(texts[key]) + "".join(lines))
     return "\n".join(blocks)
+
+
+def _noted(notes: Sequence[str], language: str, texts: dict[str, str]) -> list[str]:
+    """Notes on reading the file, as a comment."""
+    lines = [_comment(f"- {Words(language).note(note)}") for note in notes]
+    return [_comment(texts["noted"]) + "".join(lines)] if lines else []
 
 
 def _several(role: str, guesses: pd.DataFrame, texts: dict[str, str]) -> str:

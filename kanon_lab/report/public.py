@@ -59,7 +59,7 @@ def public(analysis: Analysis) -> Analysis:
         analysis,
         **frames,
         file={name: analysis.file[name] for name in _FILE if name in analysis.file}
-        | {"notes": tuple(analysis.file.get("notes", ()))},
+        | {"notes": tuple(map(rounding.note, analysis.file.get("notes", ())))},
         summary=rounding.summary(analysis.summary),
         judged=rounding.judged(analysis.judged),
         map=rounding.map(analysis.map, analysis.map_axes),

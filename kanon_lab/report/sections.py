@@ -310,7 +310,7 @@ def _parameters(a: Analysis, w: Words) -> list:
         for name, value in file.items()
         if value is not None
     ]
-    rows += [(w.say("f_note"), note) for note in a.file.get("notes", ())]
+    rows += [(w.say("f_note"), w.note(note)) for note in a.file.get("notes", ())]
     text = yaml.safe_dump(a.parameters, sort_keys=False, allow_unicode=True, width=100)
     parts = [
         w.table(pd.DataFrame(rows, columns=["name", "value"]), "file_caption"),

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from kanon_lab.columns import USUAL_MARKS
 from kanon_lab.errors import DataError
 
 if TYPE_CHECKING:
@@ -80,26 +81,37 @@ def _patterns() -> dict[str, re.Pattern[str]]:
 def check_named(file: MicrodataFile, where: str) -> None:
     """Raise a `DataError` where the first row of a csv or xlsx file holds a record rather than names.
 
-    That is so where a name is a number with a sign or decimals, an address of mail, a date above dates, a value of the
-    column below it, or a code of digits like most codes below it; and where it is all digits, and no word of
-    ``guess.csv`` is among the names, or it lies between the lowest and the highest number below it. A year such as
-    2019 above numbers some of which are no years is a name beside such a word.
+    That is so where a name is a number with a sign or decimals, an address of mail, a date above dates, a value of
+    the column below it (unless another is surely a name), or a code of digits like most codes below it; and where
+    it is all digits, and no word of ``guess.csv`` is among the names, or it lies between the lowest and the highest
+    number below it. A year such as 2019 above numbers some of which are no years is a name beside such a word.
     """
     if file.found["format"] not in _IN_ROW_1:
         return
     names = [str(name).strip() for name in file.frame.columns]
     known = any(map(_meanings_in, names))
     worded = not all(_NUMBER.fullmatch(name) or _DATE.fullmatch(name) for name in names)
-    for place, name in enumerate(names):
-        if _is_cell(name, file.frame.iloc[:, place].dropna(), worded, known):
+    columns = [file.frame.iloc[:, place].dropna() for place in range(len(names))]
+    sure = any(map(_is_name, names, columns))
+    for name, below in zip(names, columns, strict=True):
+        if _is_cell(name, below, worded, known, sure):
             raise DataError(f"{where}: row 1 holds no names of columns, or one is a number; put names in the first row")
 
 
-def _is_cell(name: str, below: pd.Series, worded: bool, known: bool) -> bool:
+def _is_name(name: str, below: pd.Series) -> bool:
+    """Whether a text is surely the name of a column: a word above numbers, or one of ``guess.csv`` above others."""
+    if below.empty or name in USUAL_MARKS:
+        return False
+    if kind_of(below) in NUMBERS:
+        return bool(re.match(r"[^\W\d]{2}", name))
+    return bool(_meanings_in(name)) and not (below.astype("str").str.strip() == name).any()
+
+
+def _is_cell(name: str, below: pd.Series, worded: bool, known: bool, sure: bool) -> bool:
     """Whether the text in place of a name looks like the cells below it."""
     if _DATE.fullmatch(name):
         return not worded or kind_of(below) == "dates" or bool(below.astype("str").str.fullmatch(_DATE.pattern).all())
-    if _MAIL.fullmatch(name) or (kind_of(below) == "text" and _is_text_like(name, below)):
+    if _MAIL.fullmatch(name) or (kind_of(below) == "text" and _is_text_like(name, below, sure)):
         return True
     if not _DIGITS.fullmatch(name):
         return bool(_NUMBER.fullmatch(name))
@@ -113,10 +125,10 @@ def _is_cell(name: str, below: pd.Series, worded: bool, known: bool) -> bool:
     return bool(low <= number <= high)
 
 
-def _is_text_like(name: str, below: pd.Series) -> bool:
-    """Whether a name is one of the texts below it, or a code of digits of their pattern."""
+def _is_text_like(name: str, below: pd.Series, sure: bool) -> bool:
+    """Whether a name is one of the texts below it, unless it is `sure` to be none, or a code of their pattern."""
     texts = pd.Series(pd.unique(below.astype("str"))).str.strip()
-    if (texts == name).any():
+    if (texts == name).any() and not (sure and not any(map(str.isdigit, name))):
         return True
     digits = sum(map(str.isdigit, name))
     if digits < _DIGITS_OF_A_CODE or 2 * digits < len(name):

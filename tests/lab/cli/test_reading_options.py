@@ -1,10 +1,12 @@
 """``--missing-codes``, and what commands say of how a file was read."""
 
 import json
+from pathlib import Path
 
 import pandas as pd
 import pyreadstat
 import pytest
+import yaml
 
 from kanon_lab import files
 from kanon_lab.cli import run
@@ -104,3 +106,106 @@ def test_every_command_that_reads_a_table_has_a_limit_of_memory(capsys, survey, 
 
 def test_a_limit_may_be_raised(capsys, survey):
     assert call(capsys, "measure", survey, *COMMANDS["measure"], "--memory", "1 gb".replace(" ", ""))[0] == 0
+
+
+NUMBERS = ["NA" if i == 209 else str(20 + i % 60) for i in range(300)]
+
+
+@pytest.fixture
+def ages(tmp_path, monkeypatch):
+    """300 ages, and NA in row 211."""
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame({"age": NUMBERS, "sex": ["m", "f"] * 150}).to_csv("ages.csv", index=False)
+    return "ages.csv"
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_init_has_the_notes_on_reading_on_the_terminal_in_json_and_in_the_file(capsys, ages, language):
+    noted = {"en": "NA taken as a value", "es": "NA se toma como un valor"}
+    code, out, _ = call(capsys, "init", ages, "--out", "a.yml", "--language", language)
+    assert code == 0 and "note: age: NA taken as a value" in out and "since 1 of its cells" in out
+    written = Path("a.yml").read_text()
+    assert noted[language] in written
+    assert yaml.safe_load(written)["language"] == language
+    code, out, _ = call(capsys, "init", ages, "--out", "b.yml", "--json")
+    assert code == 0 and any("age: NA taken as a value" in note for note in json.loads(out)["notes"])
+    code, out, _ = call(capsys, "init", ages, "--out", "c.yml", "--na", "NA", "--json")
+    assert json.loads(out)["notes"] == [] and "taken as a value" not in Path("c.yml").read_text()
+
+
+STEPS = (
+    "recode: {variable: age, bands: [0, 40, null]}",
+    "recode: {variable: age, width: 10}",
+    "recode: {variable: age, hierarchy: {widths: [5, 10], from: 0, to: 100}, level: 1}",
+    "round: {variable: age, base: 5}",
+    "top_code: {variable: age, above: 70}",
+    "microaggregate: {variables: [age], k_required: 3}",
+)
+
+
+@pytest.mark.parametrize("lines", [*(f"steps: [{step}]" for step in STEPS), "numeric_variables: [age]", "weight: age"])
+def test_the_message_names_the_cell_that_is_no_number(capsys, ages, lines):
+    keys = "[sex]" if "numeric" in lines or "weight" in lines else "[sex, age]"
+    Path("r.yml").write_text(f"key_variables: {keys}\n{lines}\n".replace("steps: [", "steps:\n  - ").replace("}]", "}"))
+    code, _, err = call(capsys, "protect", ages, "--recipe", "r.yml", "--dry-run")
+    assert code == 2 and "row 211:" in err and "more)" not in err
+    if "weight" not in lines:  # which may not be missing either
+        assert "--na NA" in err and 'na: ["NA"]' in err
+        code, _, err = call(capsys, "protect", ages, "--recipe", "r.yml", "--dry-run", "--na", "NA")
+        assert code == 0 or "microaggregate" in lines
+
+
+@pytest.mark.parametrize(("cell", "quoted"), [("N/A", True), ("ninety", False), ("unknown", False)])
+def test_other_cells_are_not_quoted_and_decimal_commas_are_numbers(capsys, tmp_path, monkeypatch, cell, quoted):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{cell if i == 57 else f'{i},5'};{'mf'[i % 2]}" for i in range(100)]
+    Path("a.csv").write_text("\n".join(["income;sex", *rows]))
+    Path("r.yml").write_text("key_variables: [sex]\nnumeric_variables: [income]\n")
+    code, _, err = call(capsys, "protect", "a.csv", "--recipe", "r.yml", "--dry-run")
+    assert code == 2 and "row 59: " in err and (cell in err) == quoted and "--na" in err
+    code, out, _ = call(capsys, "measure", "a.csv", "--keys", "income", "--json")
+    assert any("since 1 of its cells" in note for note in json.loads(out)["notes"])
+
+
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+@pytest.mark.parametrize(
+    "first", ["{variable: age, width: 10}", "{variable: age, bands: [0, 30, null], labels: [a, b]}"]
+)
+def test_what_a_step_made_text_of_is_not_blamed_on_a_cell(capsys, ages, first, engine):
+    Path("r.yml").write_text(
+        f"key_variables: [age]\nna: [NA]\nsteps:\n  - recode: {first}\n  - recode: {{variable: age, width: 20}}\n"
+    )
+    code, _, err = call(capsys, "protect", ages, "--recipe", "r.yml", "--dry-run", "--out", "x.csv", "--engine", engine)
+    assert code == 2 and "since step 1 (recode)" in err and "row" not in err
+
+
+def test_widths_that_do_not_nest_are_allowed_by_a_setting(capsys, ages):
+    step = "recode: {variable: age, hierarchy: {widths: [5, 7], from: 0, to: 105%s}, level: 2}"
+    recipe = "key_variables: [age]\nna: [NA]\nsteps:\n  - "
+    Path("r.yml").write_text(recipe + step % "")
+    code, _, err = call(capsys, "protect", ages, "--recipe", "r.yml", "--dry-run")
+    assert code == 2 and "set nested: false" in err
+    Path("r.yml").write_text(recipe + step % ", nested: false")
+    assert call(capsys, "protect", ages, "--recipe", "r.yml", "--dry-run")[0] == 0
+
+
+@pytest.mark.parametrize("married", ["married", "sex", "age"])
+@pytest.mark.parametrize("others", [("sex", "age"), ("grupo", "n_total")])
+def test_a_name_that_is_one_of_its_values_is_a_name(capsys, tmp_path, monkeypatch, married, others):
+    if married in others:
+        return
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{'mf'[i % 2]},{30 + i % 9},{married if i % 3 else 'single'}" for i in range(40)]
+    Path("a.csv").write_text("\n".join([",".join([*others, married]), *rows]))
+    code, out, err = call(capsys, "init", "a.csv", "--json")
+    assert code == 0, err
+    assert [row["variable"] for row in json.loads(out)["guesses"]] == [*others, married]
+
+
+@pytest.mark.parametrize("first", ["m,31,married", "m,NA,married", "f,-,single"])
+def test_a_first_row_of_data_is_still_refused(capsys, tmp_path, monkeypatch, first):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{'mf'[i % 2]},{30 + i % 9},{'married' if i % 3 else 'single'}" for i in range(40)]
+    Path("a.csv").write_text("\n".join([first, *rows]))
+    code, _, err = call(capsys, "init", "a.csv")
+    assert code == 2 and "row 1 holds no names" in err and "married" not in err

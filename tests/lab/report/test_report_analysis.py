@@ -152,7 +152,8 @@ def test_labels_stand_beside_codes_that_are_as_they_came(frame):
     found = analyse(file, as_config({**SETTINGS, "map": None}))
     shown = found.categories["category"].dropna().tolist()
     assert {"1: man", "2: woman"} <= set(shown) and not any("twenty" in each or "a place" in each for each in shown)
-    assert found.file["name"] == "survey.sav" and found.file["notes"] == ("a note",)
+    assert found.file["name"] == "survey.sav" and found.file["notes"][0] == "a note"
+    assert len(found.file["notes"]) == 4 and not any("7, 88" in note for note in found.file["notes"])
 
 
 def test_nothing_that_points_at_a_person_is_in_an_analysis_or_its_sections(frame, found):
@@ -257,3 +258,13 @@ def test_own_classes_and_compatible_records_are_counted_apart():
         [0, 0, 3],
     ]
     assert "classes" not in found.riskiest
+
+
+@pytest.mark.parametrize("missing", ["wildcard", "category"])
+def test_keys_without_any_known_value_make_one_class(missing):
+    settings = {"missing": missing, "limits": {"k": 40}}
+    came = pd.DataFrame({"a": pd.Series([pd.NA] * 40, dtype="Int64"), "b": [None] * 40, "c": range(40)})
+    for keys, steps in ((["a", "b"], []), (["a"], []), (["c"], [{"suppress": {}}]), (["a", "c"], [{"suppress": {}}])):
+        found = analyse(came, as_config({**settings, "key_variables": keys, "steps": steps}), name="x")
+        assert found.summary["after"]["k_achieved"] == 40
+        assert all(section(found, name, language) is not None for name in SECTIONS for language in ("en", "es"))
