@@ -25,6 +25,8 @@ _MOST = 8
 _EXACT = 2**53
 #: Signs that do not count at the start and end of a value: all that Python takes for space, and three of no width.
 BLANKS = "".join(chr(code) for code in range(0x3001) if chr(code).isspace()) + "\u200b\u2060\ufeff"
+# Only with signs from here on can a text have letters that are not composed.
+_DECOMPOSED = r"[^\x00-\x{2ff}]"
 #: Texts that can be read as a number without losing a digit: no leading zero, no plus.
 WHOLE = r"^(0|-?[1-9]\d{0,17})$"
 DECIMAL = r"^-?((0|[1-9]\d{0,14})(\.\d*)?|\.\d+)([eE][+-]?\d+)?$"
@@ -203,10 +205,11 @@ def tidied(cells: pa.ChunkedArray, name: str, changes: Changes, times: np.ndarra
         weights = 1 if times is None else times
         changes.add(key, name, int((where.to_numpy(zero_copy_only=False).astype(bool) * weights).sum()))
 
-    ascii_only = pc.all(pc.string_is_ascii(cells), min_count=0).as_py()
-    letters = cells if ascii_only else pc.utf8_normalize(cells, "NFC")
+    plain = pc.all(pc.string_is_ascii(cells), min_count=0).as_py()
+    plain = plain or not pc.any(pc.match_substring_regex(cells, _DECOMPOSED), min_count=0).as_py()
+    letters = cells if plain else pc.utf8_normalize(cells, "NFC")
     texts = pc.utf8_trim(letters, BLANKS)
-    if not ascii_only and not letters.equals(cells):
+    if not letters.equals(cells):
         count("letters_composed", pc.fill_null(pc.not_equal(letters, cells), False))
     if not texts.equals(letters):
         differ = pc.fill_null(pc.not_equal(texts, letters), False)
@@ -253,7 +256,8 @@ def settled(
 def _with_tidy_texts(column: pd.Series, name: str, changes: Changes, times: np.ndarray | None) -> pd.Series:
     """The column with its texts as `tidy` makes them, also those among other values or in categories."""
     if isinstance(column.dtype, pd.StringDtype):
-        cells = pa.chunked_array([pa.array(column, from_pandas=True)])
+        cells = pa.array(column, from_pandas=True)
+        cells = cells if isinstance(cells, pa.ChunkedArray) else pa.chunked_array([cells])
         texts = tidied(cells, name, changes, times)
         if texts.equals(cells):
             return column

@@ -15,6 +15,7 @@ import pandas as pd
 from kanon_lab import files
 from kanon_lab.arguments import check_whole
 from kanon_lab.columns import distinct, from_labels, plain, refuse, refuse_texts
+from kanon_lab.data.values import tidy
 from kanon_lab.errors import DataError, OptionError, about, shortened
 from kanon_lab.rules import ISO, TEXT_IN_BANDS, UNITS, Alike, Bands, Dated, Listed, Masked, Rule, check_date_format
 
@@ -335,7 +336,7 @@ def _read_levels(path: str | Path, header: bool, numbers: bool) -> tuple[tuple[s
     try:
         delimiter = max(";,\t", key=lambda sign: len(next(csv.reader([first], delimiter=sign), [])))
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-        lines = [(reader.line_num, [cell.strip() for cell in cells]) for cells in reader if any(cells)]
+        lines = [(reader.line_num, [tidy(cell) for cell in cells]) for cells in reader if any(cells)]
     except csv.Error as error:
         raise DataError(
             f"row {reader.line_num if reader else 1}: not csv ({error}); mend the quotation marks"

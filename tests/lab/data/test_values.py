@@ -17,6 +17,7 @@ from kanon_lab import cli
 from kanon_lab.columns import coded
 from kanon_lab.data import read_file, write_microdata
 from kanon_lab.data.values import BLANKS, Changes, MissingCodes, settled, tidied, tidy
+from kanon_lab.methods import Hierarchy
 
 NO_BREAK, ZERO_WIDTH = "\u00a0", "\u200b"
 WRITERS = {
@@ -177,3 +178,11 @@ def test_measure_and_protect_agree_in_every_format(tmp_path, capsys):
         assert after == before, form
         assert (before["k_achieved"], before["diversity"]["job"]["distinct"]) == (2, 1), form
     assert all(found == said["csv"] for found in said.values())
+
+
+def test_lists_of_values_are_read_by_the_same_rule(tmp_path):
+    for name, word in {"one": "c\u00f3lico", "other": f"{NO_BREAK}co\u0301lico{ZERO_WIDTH}"}.items():
+        (tmp_path / f"{name}.csv").write_text(f"ill;group\n{word};digestive\nflu;other\n", "utf-8")
+        hierarchy = Hierarchy.from_file(tmp_path / f"{name}.csv", header=True)
+        column = pd.Series(["c\u00f3lico", "co\u0301lico", "flu"], name="ill")
+        assert hierarchy.recode(column, 1).tolist() == ["digestive", "digestive", "other"]

@@ -26,7 +26,27 @@ from kanon_lab.errors import DataError, KanonLabError, OptionError, StorageError
 HAS_SPARK = find_spec("pyspark") is not None and (shutil.which("java") or "JAVA_HOME" in os.environ)
 NO_SPARK = pytest.mark.skipif(not HAS_SPARK, reason="Spark needs pyspark and Java")
 
-TEXTS = ["a", "á", "a ", "  b", "b", "", "NA", "01", "1", "1.0", "ñandú", "Z\u0301", "x,y", 'q"q', "two\nlines", "-0.0"]
+TEXTS = [
+    "a",
+    "á",
+    "a ",
+    "  b",
+    "b",
+    "",
+    "NA",
+    "01",
+    "1",
+    "1.0",
+    "ñandú",
+    "Z\u0301",
+    "x,y",
+    'q"q',
+    "two\nlines",
+    "-0.0",
+    "\u00a0a",
+    "a\u0301",
+    " ",
+]
 KINDS = {
     "text": st.sampled_from(TEXTS),
     "whole": st.integers(-3, 4),
