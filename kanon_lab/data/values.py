@@ -211,8 +211,9 @@ def is_float(value: Any) -> bool:
     if isinstance(value, float | np.floating):
         return True
     exact = as_decimal(value)
-    digits = exact.normalize(_ALL_DIGITS).as_tuple().digits
-    return len(digits) <= _FLOAT_DIGITS or exact == Decimal(float(exact))
+    if not isinstance(value, Decimal):  # such as a cell of a workbook, 1e20
+        return exact == Decimal(float(exact))
+    return abs(exact) < _EXACT and len(exact.normalize(_ALL_DIGITS).as_tuple().digits) <= _FLOAT_DIGITS
 
 
 def _whole(column: pd.Series) -> pd.Series:
