@@ -4,6 +4,7 @@ import io
 import re
 import zipfile
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -249,6 +250,9 @@ def as_column(cells: pa.ChunkedArray, name: str) -> pd.Series:
     # Whole numbers with missing ones among them would become floating-point numbers, which are not exact.
     whole = {pa.type_for_alias(dtype.name.lower()): dtype for dtype in _NULLABLE}
     fault = f"column {shortened(name)} is of a type that cannot be read; write it as text or numbers"
+    if pa.types.is_decimal(cells.type):  # whole numbers, which is quick, unless a digit would be lost
+        with suppress(pa.ArrowInvalid):
+            cells = cells.cast(pa.int64())
     with files.damaged(fault):  # such as a time in a zone that is unknown here
         return pa.table({name: cells}).to_pandas(types_mapper=whole.get, ignore_metadata=True)[name]
 
