@@ -337,7 +337,8 @@ def read_microdata(
     digits, and no two texts are one number (1.1 and 1.10). Blanks around a cell are dropped. Where cells are not
     separated by commas, the decimal comma is understood, and a column whose every cell has points before three digits
     (1.234) stays text, since these may stand between thousands. In every format, numbers that are all whole are
-    integers (``Int64`` when some are missing).
+    integers (``Int64`` when some are missing). No digit is lost: decimals of Parquet and whole numbers that neither 64
+    bits nor a floating-point number can hold are objects of `decimal.Decimal`.
 
     *Labels* of SPSS and Stata codes, which `read_file` gives, are not applied: two codes may bear one label, and would
     become one value.
