@@ -4,6 +4,7 @@ import io
 import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -255,6 +256,9 @@ def as_column(cells: pa.ChunkedArray, name: str) -> pd.Series:
     # Whole numbers with missing ones among them would become floating-point numbers, which are not exact.
     whole = {pa.type_for_alias(dtype.name.lower()): dtype for dtype in _NULLABLE}
     fault = f"column {shortened(name)} is of a type that cannot be read; write it as text or numbers"
+    if pa.types.is_decimal(cells.type):  # whole numbers, which is quick, unless a digit would be lost
+        with suppress(pa.ArrowInvalid):
+            cells = cells.cast(pa.int64())
     with files.damaged(fault):  # such as a time in a zone that is unknown here
         return pa.table({name: cells}).to_pandas(types_mapper=whole.get, ignore_metadata=True)[name]
 
@@ -340,7 +344,8 @@ def read_microdata(
     digits, and no two texts are one number (1.1 and 1.10). Where cells are not
     separated by commas, the decimal comma is understood, and a column whose every cell has points before three digits
     (1.234) stays text, since these may stand between thousands. In every format, numbers that are all whole are
-    integers (``Int64`` when some are missing).
+    integers (``Int64`` when some are missing). No digit is lost: decimals of Parquet and whole numbers that neither 64
+    bits nor a floating-point number can hold are objects of `decimal.Decimal`.
 
     *Labels* of SPSS and Stata codes, which `read_file` gives, are not applied: two codes may bear one label, and would
     become one value.

@@ -325,9 +325,9 @@ def _of_objects(column: pd.Series) -> pd.Series:
         return column.astype("str")
     if all(issubclass(kind, (numbers.Real, Decimal)) and kind is not bool for kind in kinds):
         if not any(issubclass(kind, Decimal) for kind in kinds):
-            whole, largest = all(issubclass(kind, numbers.Integral) for kind in kinds), known.abs().max()
-            if largest < (2**63 if whole else _EXACT) or not any(issubclass(kind, numbers.Integral) for kind in kinds):
-                return column.astype("Int64" if whole else "float64")
+            are_whole = [issubclass(kind, numbers.Integral) for kind in kinds]
+            if not any(are_whole) or known.abs().max() < (2**63 if all(are_whole) else _EXACT):
+                return column.astype("Int64" if all(are_whole) else "float64")
         return _of_decimals(column)
     return column.infer_objects()
 
@@ -354,8 +354,9 @@ def is_float(value: Any) -> bool:
     if isinstance(value, float | np.floating):
         return True
     exact = as_decimal(value)
-    digits = exact.normalize(_ALL_DIGITS).as_tuple().digits
-    return len(digits) <= _FLOAT_DIGITS or exact == Decimal(float(exact))
+    if not isinstance(value, Decimal):  # such as a cell of a workbook, 1e20
+        return exact == Decimal(float(exact))
+    return abs(exact) < _EXACT and len(exact.normalize(_ALL_DIGITS).as_tuple().digits) <= _FLOAT_DIGITS
 
 
 def _whole(column: pd.Series) -> pd.Series:

@@ -105,12 +105,12 @@ def format_notes(
     form: str,
     formats: Mapping[str, str],
     user_missing: UserMissing,
-    given: Mapping[str, str],
-    given_missing: UserMissing,
+    came: Mapping[str, str],
+    came_missing: UserMissing,
 ) -> Iterator[Note]:
-    """What of the `given` formats, and of codes that mean missing, a file is written without."""
+    """What a file is written without: formats that `came` with numbers, and codes that mean missing."""
     kept = fitted_formats(frame, form, formats)
-    periods = {name: shown for name, shown in given.items() if name in frame and _PERIODS.fullmatch(shown)}
+    periods = {name: shown for name, shown in came.items() if name in frame and _PERIODS.fullmatch(shown)}
     lost = [
         f"{shortened(name)} ({shown})"
         for name, shown in periods.items()
@@ -118,7 +118,7 @@ def format_notes(
     ]
     if lost:
         yield Note("formats_lost", columns=tuple(lost))
-    undeclared = [name for name in given_missing if name in frame and (form != "sav" or name not in user_missing)]
+    undeclared = [name for name in came_missing if name in frame and (form != "sav" or name not in user_missing)]
     if undeclared:
         yield Note("user_missing_lost", columns=tuple(map(shortened, undeclared)))
 

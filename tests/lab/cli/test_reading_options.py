@@ -76,7 +76,8 @@ def test_codes_count_as_missing(capsys, survey):
     pyreadstat.write_sav(frame, "a.sav", missing_ranges={"P3": [88, 99]})
     code, out, _ = call(capsys, "measure", "a.sav", "--keys", "region,P3", "--missing-codes", "P3=7")
     assert code == 0
-    assert "- codes 88, 99 of P3: missing in the file\n- code 7 of P3: missing\n" in out
+    lost = "missing in the file; cells that lose their code and become missing values: 2"
+    assert f"- codes 88, 99 of P3: {lost}\n- code 7 of P3: missing\n" in out
 
 
 def test_nothing_is_said_of_a_plain_file(capsys, tmp_path):

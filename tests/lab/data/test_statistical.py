@@ -17,6 +17,7 @@ def lists(frame):
     return {name: [None if pd.isna(value) else value for value in column] for name, column in frame.items()}
 
 
+LOST = "; cells that lose their code and become missing values"
 SEX = {1: "man", 2: "woman", 9: "<script>alert(1)</script>"}
 
 
@@ -57,13 +58,13 @@ def test_labels_and_missing_ranges_of_spss(tmp_path):
         "age": ("31 to 32",),
     }
     assert read.notes[:3] == (
-        "code 9 of sex: missing in the file",
-        "codes from 90 of income: missing in the file",
-        "codes to -1, 99 of debt: missing in the file",
+        f"code 9 of sex: missing in the file{LOST}: 1",
+        f"codes from 90 of income: missing in the file{LOST}: 2",
+        f"codes to -1, 99 of debt: missing in the file{LOST}: 2",
     )
     part = read_file(tmp_path / "a.sav", columns=["age"], missing_codes={"age": [33], "sex": [1]})
     assert (part.labels, part.missing) == ({}, {"age": ("31 to 32", 33)})
-    assert part.notes == ("codes 31 to 32 of age: missing in the file", "code 33 of age: missing")
+    assert part.notes == (f"codes 31 to 32 of age: missing in the file{LOST}: 2", "code 33 of age: missing")
 
 
 def test_letters_of_stata_and_other_missing_values_beside_them(tmp_path):
@@ -79,7 +80,7 @@ def test_letters_of_stata_and_other_missing_values_beside_them(tmp_path):
     }
     assert read.labels == labels
     assert read.missing == {"whole": ("a", "b"), "date": ("c",)}
-    assert read.notes[0] == "codes a, b of whole: missing in the file"
+    assert read.notes[0] == f"codes a, b of whole: missing in the file{LOST}: 2"
 
 
 TEXT = st.sampled_from(["a", "Málaga", "01001", 'say "so"', "x,y"])
