@@ -96,6 +96,7 @@ def read_file(
     encoding: str | None = None,
     separator: str | None = None,
     decimal: str | None = None,
+    thousands: str | None = None,
     max_bytes: int | None = None,
 ) -> MicrodataFile:
     """Read a data set of the catalogue or a microdata file.
@@ -114,13 +115,15 @@ def read_file(
     decimal : {",", "."}, optional
         The sign before decimals in a csv file. Default: the point, and where cells are not separated by commas, column
         by column, the comma or the point.
+    thousands : {".", ",", "'", " "}, optional
+        The sign between thousands in a csv file. Default: the point where that is sure, as in 46.815.916 or 1.034,75.
 
     Examples
     --------
     >>> kanon_lab.data.read_file("health-survey").found["records"]
     1521
     """
-    dialect = Dialect(encoding, separator, decimal)
+    dialect = Dialect(encoding, separator, decimal, thousands)
     with files.limited(max_bytes):
         path, name, codes = located(path_or_name)
         if not codes and files.file_format(path) not in READ_FORMATS and files.status(path) is None:
@@ -197,6 +200,7 @@ def _read(
     ]
     notes += codes.notes(frame.columns)
     size = {"records": len(frame), "columns": len(named)}
+    how = {fact: value for fact, value in how.items() if fact != "thousands" or value}
     facts = {"name": name, "format": form, **how, **size, **files.identity(path)}
     rows, frame = frame.index, frame.reset_index(drop=True)
     missing = codes.added_to(missing, frame.columns)

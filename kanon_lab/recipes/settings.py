@@ -240,6 +240,9 @@ class FileSettings(RecipeSettings):
     decimal: Annotated[str, CheckedBy(_sign, Literal[",", "."])] | None = setting(
         None, "the sign before decimals in a csv file: `,` or `.`", '","', unless="found"
     )
+    thousands: Annotated[str, CheckedBy(_sign)] | None = setting(
+        None, "the sign between thousands in a csv file, such as `.`", '"."', unless="found"
+    )
     max_bytes: Annotated[int, CheckedBy(_bytes)] | None = setting(
         None,
         "the memory that reading the file may take, as estimated before it is unpacked; `4 GB` where nothing is said",

@@ -146,7 +146,7 @@ _SHOWN: dict[_Kind, str] = {
     _of_columns: "keep strength window",
     _limits: "limits",
     _dates: "reference date_format",
-    _signs: "encoding separator decimal mask",
+    _signs: "encoding separator decimal thousands mask",
     _counted: "missing_codes grid",
     _inner: "indicators household_level hierarchy hierarchies combinations map",
     _steps: "steps",

@@ -209,3 +209,20 @@ def test_a_first_row_of_data_is_still_refused(capsys, tmp_path, monkeypatch, fir
     Path("a.csv").write_text("\n".join([first, *rows]))
     code, _, err = call(capsys, "init", "a.csv")
     assert code == 2 and "row 1 holds no names" in err and "married" not in err
+
+
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+def test_a_sign_between_thousands_is_an_option_and_a_setting(capsys, tmp_path, monkeypatch, engine):
+    monkeypatch.chdir(tmp_path)
+    Path("a.csv").write_text("zone;pay\nN;1.000\nN;1000\nS;2.500\n")
+    more = ("--keys", "pay", "--thousands", ".", "--engine", engine, "--json")
+    code, out, _ = call(capsys, "measure", "a.csv", *more)
+    assert code == 0 and json.loads(out)["classes"] == 2
+    Path("r.yml").write_text("key_variables: [pay]\nthousands: '.'\nsteps:\n  - round: {variable: pay, base: 5000}\n")
+    assert call(capsys, "protect", "a.csv", "--recipe", "r.yml", "--out", "o.csv", "--engine", engine)[0] == 0
+    assert [line.split(";" if engine == "duckdb" else ",")[1] for line in Path("o.csv").read_text().split()[1:]] == [
+        "0",
+        "0",
+        "0",
+    ]
+    assert call(capsys, "init", "a.csv", "--thousands", ".", "--json")[0] == 0
