@@ -152,6 +152,9 @@ thousands_option = click.option(
     callback=_sign,
     help="Sign between thousands in a csv file: . or , or ' or a space.  [default: a point where that is sure]",
 )
+sheet_option = click.option(
+    "--sheet", metavar="NAME", help="Sheet of an xlsx file, by its name or its number.  [default: the first]"
+)
 max_bytes_option = click.option(
     "--memory",
     "max_bytes",
@@ -191,6 +194,7 @@ class Source:
     engine: str = "memory"
     spill: str | None = None
     thousands: str | None = None
+    sheet: str | None = None
 
     @cached_property
     def counted_by(self) -> str:
@@ -223,7 +227,13 @@ class Source:
 
     def _options(self, usual: dict[str, Any], **more: Any) -> dict[str, Any]:
         """Options for reading: the `usual` ones, such as those of a recipe, hold where the command has none."""
-        chosen = {"na": self.na, "missing_codes": self.missing_codes, "thousands": self.thousands, **more}
+        chosen = {
+            "na": self.na,
+            "missing_codes": self.missing_codes,
+            "thousands": self.thousands,
+            "sheet": self.sheet,
+            **more,
+        }
         return usual | {name: value for name, value in chosen.items() if value}
 
     def _by_engine(self, usual: dict[str, Any]) -> dict[str, Any]:
@@ -231,6 +241,8 @@ class Source:
         from kanon_lab.data.delimited import Dialect
 
         options = self._options(usual, memory=files.limit(), spill=self.spill)
+        if options.pop("sheet", None) is not None:
+            raise OptionError("--sheet: an engine reads no workbook; leave it out, or take --engine memory")
         if (sign := options.pop("thousands", None)) is not None:
             options["dialect"] = replace(options.get("dialect") or Dialect(), thousands=sign)
         return options
@@ -265,17 +277,15 @@ def reads_microdata(*others: str) -> Callable:
     def wrap(command: Callable) -> Callable:
         @wraps(command)
         def called(*args: Any, file: str, na: tuple, missing_codes: dict, **values: Any) -> Any:
-            thousands = values.pop("thousands")
+            how = {name: values.pop(name) for name in ("thousands", "sheet")}
             by_engine = {name: values.pop(name) for name in ("engine", "spill") if name in values}
             try:
-                return command(
-                    *args, source=Source(file, na, missing_codes, **by_engine, thousands=thousands), **values
-                )
+                return command(*args, source=Source(file, na, missing_codes, **by_engine, **how), **values)
             except KanonLabError as error:
                 paths = (file, *(values[name] for name in others), *by_engine.values())
                 raise type(error)(without_folders(str(error), *paths)) from None
 
-        return na_option(missing_codes_option(thousands_option(max_bytes_option(called))))
+        return na_option(missing_codes_option(thousands_option(sheet_option(max_bytes_option(called)))))
 
     return wrap
 

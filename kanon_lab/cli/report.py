@@ -16,6 +16,7 @@ from kanon_lab.cli.options import (
     missing_codes_option,
     na_option,
     reading_notes,
+    sheet_option,
     spill_option,
     thousands_option,
 )
@@ -75,10 +76,11 @@ Others, of many configurations and with settings in place of those in the file:
 @na_option
 @missing_codes_option
 @thousands_option
+@sheet_option
 @max_bytes_option
 @click.option("--schema", is_flag=True, help="Only print the JSON Schema of configurations, for editors.")
 @json_option
-def init(file, out, language, na, missing_codes, thousands, schema, as_json):
+def init(file, out, language, na, missing_codes, thousands, sheet, schema, as_json):
     """Write a first configuration, with comments, of a report on the microdata in FILE.
 
     FILE is as in kanon-lab protect, or a data set such as health-survey. The command guesses which column is a key
@@ -104,11 +106,11 @@ def init(file, out, language, na, missing_codes, thousands, schema, as_json):
 
     _refuse_old(out)
     with names_only(Path(file)):
-        data = Source(file, na, missing_codes, thousands=thousands).read()
+        data = Source(file, na, missing_codes, thousands=thousands, sheet=sheet).read()
     check_named(data, str(data.found["name"]))
     guesses, notes = guess_roles(data.frame), reading_notes(data)
     codes = {name: list(map(_code, texts)) for name, texts in missing_codes.items()}
-    reading = {"thousands": thousands} if thousands else {}
+    reading = {name: sign for name, sign in (("thousands", thousands), ("sheet", sheet)) if sign}
     names = {"file": Path(file).name, "config": Path(out).name}
     text = first_config(guesses, **names, language=language, na=na, missing_codes=codes, notes=notes, reading=reading)
     with files.atomic_path(out) as temporary:

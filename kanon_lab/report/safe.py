@@ -140,7 +140,7 @@ _SHOWN: dict[_Kind, str] = {
     _by_name: "ghost_variables importance",
     _columns: "rates",
     _numbers: """k_required risks least base above below width start stop level bands masks widths from to threshold
-        size whole nested header numbers invariant""",
+        size whole nested header numbers invariant sheet""",
     _words: "k missing estimator language closed others outside half dates method centre top",
     _measures: "risk loss",
     _of_columns: "keep strength window",
