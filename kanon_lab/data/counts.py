@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -121,7 +122,8 @@ def _cells(
 ) -> tuple[pd.DataFrame, list[str]]:
     """All cells of the file; of totals only those of places, the nation's under the code `labels.NATION`. And notes."""
     check_thousands(thousands)
-    form, noted = files.file_format(path), []
+    form = files.file_format(path)
+    noted: list[str] = []
     if form == "px":
         if columns:
             raise UnfitOptionError("a PC-Axis file has no columns to name; leave out columns (--columns)")
@@ -229,7 +231,8 @@ def load_counts(
     >>> len(counts), int(counts["persons"].sum())
     (292104, 47021031)
     """
-    data_set, how = DATA_SETS.get(str(name_or_path)), {"thousands": thousands, "max_bytes": max_bytes}
+    data_set = DATA_SETS.get(str(name_or_path))
+    how: dict[str, Any] = {"thousands": thousands, "max_bytes": max_bytes}
     if data_set is None:
         if not str(name_or_path):
             raise OptionError("the name of the population is empty; write that of a data set, or the path of a file")
