@@ -7,7 +7,7 @@ import os
 import secrets
 import stat
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
@@ -28,7 +28,7 @@ _OPEN_FILES = 128
 _OLE = bytes.fromhex("d0cf11e0a1b11ae1")
 _ZIP = b"PK\x03\x04"
 _SIGNATURES = {
-    _ZIP: ("zip archive or a workbook of the new kind (.xlsx)", ("xlsx",)),
+    _ZIP: ("zip archive or a workbook of the new kind (.xlsx)", ("xlsx", "zip")),
     _OLE: ("workbook of the old or an encrypted kind", ("xlsx", "xls")),
     b"PAR1": ("Parquet file", ("parquet",)),
     b"$FL2": ("SPSS file", ("sav",)),
@@ -81,6 +81,28 @@ def read_bytes(path: str | Path) -> bytes:
         if not content:
             raise DataError("is empty; make or download it again")
     return content
+
+
+def unzipped(content: bytes, endings: Sequence[str]) -> tuple[bytes, str]:
+    """Content and ending of the one file in a zip archive, which has one of some endings."""
+    if not content.startswith(_ZIP):
+        raise DataError("is not a zip archive, or holds nothing; make or download it again")
+    check_signature(content, "zip")
+    fault = "is a zip archive that is cut short or damaged; make or download it again"
+    with damaged(fault), zipfile.ZipFile(io.BytesIO(content)) as archive:
+        parts = [part for part in archive.infolist() if not part.is_dir()]
+        # what other systems add to archives
+        parts = [part for part in parts if not part.filename.startswith(("__MACOSX/", ".", "/"))]
+        known = [part for part in parts if file_format(part.filename) in endings]
+        if len(parts) != 1 or not known:
+            wanted = " or ".join(f".{ending}" for ending in endings)
+            raise DataError(f"holds {len(parts)} files, and one {wanted} is needed; unpack it, and name the file")
+        check_size(known[0].file_size)
+        with archive.open(known[0]) as packed:
+            unpacked = packed.read(known[0].file_size + 1)
+    if not unpacked:
+        raise DataError("holds an empty file; make or download it again")
+    return unpacked, file_format(known[0].filename)
 
 
 def fits(size: int) -> bool:

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from kanon_lab.cli.options import Command, json_option, max_bytes_option
+from kanon_lab.cli.options import Command, json_option, max_bytes_option, thousands_option
 from kanon_lab.cli.output import list_notes, print_json, print_lines, print_parts, show
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError, shortened
@@ -82,9 +82,10 @@ _FORMATS: dict[str, Any] = {
     help="Names of the columns in the file for place, sex, age_group, persons, name, province or year (not for .px).  "
     "[default: these names]",
 )
+@thousands_option
 @max_bytes_option
 @json_option
-def population(source, year, places, by, dates, ranges, round_each_k, pool_ages, columns, as_json):
+def population(source, year, places, by, dates, ranges, round_each_k, pool_ages, columns, thousands, as_json):
     """Estimate how many persons are in each range of k for the counts in SOURCE.
 
     SOURCE is spain-2010 (the embedded population), ine-33570 (after "kanon-lab data fetch ine-33570"), or a .px, .csv,
@@ -102,7 +103,7 @@ def population(source, year, places, by, dates, ranges, round_each_k, pool_ages,
     oldest = None if pool_ages == "none" else _whole_number(pool_ages)
     if oldest is None and pool_ages != "none":
         raise OptionError(f"--pool-ages {shortened(pool_ages)!r}: write an age in years, such as 85, or none")
-    counts = load_counts(source, year=year, pool_from=oldest, columns=parse_columns(columns))
+    counts = load_counts(source, year=year, pool_from=oldest, columns=parse_columns(columns), thousands=thousands)
     notes = counts.attrs.get("notes", [])
     if places:
         counts = only_places(counts, places, source)

@@ -4,7 +4,7 @@ import csv
 import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial, wraps
 from inspect import cleandoc
 from pathlib import Path
@@ -98,6 +98,14 @@ def _codes(context: click.Context, parameter: click.Parameter, texts: tuple[str,
     return codes
 
 
+def _sign(context: click.Context, parameter: click.Parameter, sign: str | None) -> str | None:
+    """A sign between thousands."""
+    from kanon_lab.data.delimited import check_thousands
+
+    check_thousands(sign)
+    return sign
+
+
 def _limited(context: click.Context, parameter: click.Parameter, text: str | None) -> None:
     """Let files that the command reads take so many bytes of memory."""
     if text is not None:
@@ -138,6 +146,15 @@ missing_codes_option = click.option(
     callback=_codes,
     help="Treat these codes of a variable as missing, such as P3=88,99. Repeatable.  [default: none]",
 )
+thousands_option = click.option(
+    "--thousands",
+    metavar="SIGN",
+    callback=_sign,
+    help="Sign between thousands in a csv file: . or , or ' or a space.  [default: a point where that is sure]",
+)
+sheet_option = click.option(
+    "--sheet", metavar="NAME", help="Sheet of an xlsx file, by its name or its number.  [default: the first]"
+)
 max_bytes_option = click.option(
     "--memory",
     "max_bytes",
@@ -176,6 +193,8 @@ class Source:
     missing_codes: dict[str, list[str]]
     engine: str = "memory"
     spill: str | None = None
+    thousands: str | None = None
+    sheet: str | None = None
 
     @cached_property
     def counted_by(self) -> str:
@@ -208,21 +227,38 @@ class Source:
 
     def _options(self, usual: dict[str, Any], **more: Any) -> dict[str, Any]:
         """Options for reading: the `usual` ones, such as those of a recipe, hold where the command has none."""
-        chosen = {"na": self.na, "missing_codes": self.missing_codes, **more}
+        chosen = {
+            "na": self.na,
+            "missing_codes": self.missing_codes,
+            "thousands": self.thousands,
+            "sheet": self.sheet,
+            **more,
+        }
         return usual | {name: value for name, value in chosen.items() if value}
+
+    def _by_engine(self, usual: dict[str, Any]) -> dict[str, Any]:
+        """The same for an engine, which takes signs of csv files together."""
+        from kanon_lab.data.delimited import Dialect
+
+        options = self._options(usual, memory=files.limit(), spill=self.spill)
+        if options.pop("sheet", None) is not None:
+            raise OptionError("--sheet: an engine reads no workbook; leave it out, or take --engine memory")
+        if (sign := options.pop("thousands", None)) is not None:
+            options["dialect"] = replace(options.get("dialect") or Dialect(), thousands=sign)
+        return options
 
     def count(self, spec: KeySpec, **usual: Any) -> "CountedFile":
         """The records counted by the engine; `usual` as in `read`."""
         from kanon_lab.engines import count_records
 
-        options = self._options(usual, memory=files.limit(), spill=self.spill)
+        options = self._by_engine(usual)
         return count_records(self.file, spec, engine=self.counted_by, progress=True, **options)
 
     def opened(self, grouped: list[str], **usual: Any) -> "AbstractContextManager[Records]":
         """The records held open by the engine; `usual` as of `opened_records`, those for reading as in `read`."""
         from kanon_lab.engines.release import opened_records
 
-        options = self._options(usual, memory=files.limit(), spill=self.spill)
+        options = self._by_engine(usual)
         return opened_records(self.file, grouped, engine=self.counted_by, progress=True, **options)
 
     def read(self, **usual: Any) -> "MicrodataFile":
@@ -241,14 +277,15 @@ def reads_microdata(*others: str) -> Callable:
     def wrap(command: Callable) -> Callable:
         @wraps(command)
         def called(*args: Any, file: str, na: tuple, missing_codes: dict, **values: Any) -> Any:
+            how = {name: values.pop(name) for name in ("thousands", "sheet")}
             by_engine = {name: values.pop(name) for name in ("engine", "spill") if name in values}
             try:
-                return command(*args, source=Source(file, na, missing_codes, **by_engine), **values)
+                return command(*args, source=Source(file, na, missing_codes, **by_engine, **how), **values)
             except KanonLabError as error:
                 paths = (file, *(values[name] for name in others), *by_engine.values())
                 raise type(error)(without_folders(str(error), *paths)) from None
 
-        return na_option(missing_codes_option(max_bytes_option(called)))
+        return na_option(missing_codes_option(thousands_option(sheet_option(max_bytes_option(called)))))
 
     return wrap
 

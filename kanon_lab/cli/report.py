@@ -16,7 +16,9 @@ from kanon_lab.cli.options import (
     missing_codes_option,
     na_option,
     reading_notes,
+    sheet_option,
     spill_option,
+    thousands_option,
 )
 from kanon_lab.cli.output import NOT_MET, OFFICE, end, print_json, print_lines, print_parts, show
 from kanon_lab.errors import KanonLabError, OptionError, StorageError, inside, shortened, visible
@@ -73,10 +75,12 @@ Others, of many configurations and with settings in place of those in the file:
 )
 @na_option
 @missing_codes_option
+@thousands_option
+@sheet_option
 @max_bytes_option
 @click.option("--schema", is_flag=True, help="Only print the JSON Schema of configurations, for editors.")
 @json_option
-def init(file, out, language, na, missing_codes, schema, as_json):
+def init(file, out, language, na, missing_codes, thousands, sheet, schema, as_json):
     """Write a first configuration, with comments, of a report on the microdata in FILE.
 
     FILE is as in kanon-lab protect, or a data set such as health-survey. The command guesses which column is a key
@@ -102,12 +106,13 @@ def init(file, out, language, na, missing_codes, schema, as_json):
 
     _refuse_old(out)
     with names_only(Path(file)):
-        data = Source(file, na, missing_codes).read()
+        data = Source(file, na, missing_codes, thousands=thousands, sheet=sheet).read()
     check_named(data, str(data.found["name"]))
     guesses, notes = guess_roles(data.frame), reading_notes(data)
     codes = {name: list(map(_code, texts)) for name, texts in missing_codes.items()}
+    reading = {name: sign for name, sign in (("thousands", thousands), ("sheet", sheet)) if sign}
     names = {"file": Path(file).name, "config": Path(out).name}
-    text = first_config(guesses, **names, language=language, na=na, missing_codes=codes, notes=notes)
+    text = first_config(guesses, **names, language=language, na=na, missing_codes=codes, notes=notes, reading=reading)
     with files.atomic_path(out) as temporary:
         temporary.write_text(text, encoding="utf-8")
         _refuse_old(out)

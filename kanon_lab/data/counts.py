@@ -2,13 +2,23 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from kanon_lab import files
 from kanon_lab.data import labels, px
-from kanon_lab.data.labels import CELL, COLUMNS, check_unique, checked, first_row, in_five_year_groups
+from kanon_lab.data.delimited import check_thousands
+from kanon_lab.data.labels import (
+    CELL,
+    COLUMNS,
+    check_unique,
+    checked,
+    first_row,
+    in_five_year_groups,
+    without_thousands,
+)
 from kanon_lab.data.sets import DATA_SETS, data_path
 from kanon_lab.data.tables import TABLE_FORMATS, read_table
 from kanon_lab.errors import DataError, OptionError, UnfitOptionError, about
@@ -25,6 +35,7 @@ def read_counts(
     year: int | None = None,
     pool_from: int | None = None,
     columns: Mapping[str, str] | None = None,
+    thousands: str | None = None,
     max_bytes: int | None = None,
 ) -> pd.DataFrame:
     """Read population counts from a PC-Axis, CSV, Parquet, xlsx or xls file.
@@ -36,7 +47,8 @@ def read_counts(
     Parameters
     ----------
     path : str or Path
-        ``.px``, ``.csv`` (UTF-8), ``.parquet``, ``.xlsx`` or ``.xls`` (first sheet), possibly with ``.gz`` after it.
+        ``.px``, ``.csv`` (UTF-8 or Windows-1252), ``.parquet``, ``.xlsx`` or ``.xls`` (first sheet), possibly with
+        ``.gz`` after it.
     year : int, optional
         Required when the file holds several years.
     pool_from : int, optional
@@ -45,6 +57,8 @@ def read_counts(
     columns : mapping of str to str, optional
         For files with named columns: the file's name for each of place, sex, age_group, persons, name, province and
         year where it differs.
+    thousands : str, optional
+        The sign between thousands, such as ``"."``. Default: a point or comma where that is sure.
     max_bytes : int, optional
         The memory, in bytes, that reading may take, as estimated before it is done. Default: 4,000,000,000.
 
@@ -57,7 +71,7 @@ def read_counts(
         was done to the file.
     """
     with files.limited(max_bytes), about(str(path)):
-        cells, notes = _cells(path, year, columns)
+        cells, notes = _cells(path, year, columns, thousands)
         parts = cells[~_is_total(cells["place"])].reset_index(drop=True)
         if parts.empty:
             raise DataError("holds totals only; use a file with a row per place, sex and age group")
@@ -72,6 +86,7 @@ def national_totals(
     *,
     pool_from: int | None = None,
     columns: Mapping[str, str] | None = None,
+    thousands: str | None = None,
     max_bytes: int | None = None,
 ) -> pd.DataFrame:
     """The file's own total of the nation ("Total Nacional") by sex and age group; parameters as of `read_counts`.
@@ -82,7 +97,7 @@ def national_totals(
         Columns sex, age_group (str) and persons (int64), in file order, with a RangeIndex.
     """
     with files.limited(max_bytes), about(str(path)):
-        cells, _ = _cells(path, year, columns)
+        cells, _ = _cells(path, year, columns, thousands)
         nation = cells[cells["place"] == labels.NATION].reset_index(drop=True)
         if nation.empty:
             raise DataError("has no row for the whole nation (Total Nacional); use the national file")
@@ -102,20 +117,26 @@ def pool_ages(counts: pd.DataFrame, pool_from: int) -> pd.DataFrame:
     return labels.added_up(counts, pooled).reset_index(drop=True)
 
 
-def _cells(path: str | Path, year: int | None, columns: Mapping[str, str] | None) -> tuple[pd.DataFrame, list[str]]:
+def _cells(
+    path: str | Path, year: int | None, columns: Mapping[str, str] | None, thousands: str | None
+) -> tuple[pd.DataFrame, list[str]]:
     """All cells of the file; of totals only those of places, the nation's under the code `labels.NATION`. And notes."""
+    check_thousands(thousands)
     form = files.file_format(path)
+    noted: list[str] = []
     if form == "px":
         if columns:
             raise UnfitOptionError("a PC-Axis file has no columns to name; leave out columns (--columns)")
         cells = checked(px.year_frame(px.read_px(path), year))
     elif form in TABLE_FORMATS:
-        cells = _with_labels_read(checked(read_table(path, year, columns)))
+        table, noted = without_thousands(read_table(path, year, columns), thousands)
+        cells = _with_labels_read(checked(table))
     else:
         files.check_file(path)
         endings = ", ".join(f".{ending}" for ending in COUNTS_FORMATS)
         raise DataError(f"its name ends in none of {endings} (.gz may follow); convert or rename the file")
     cells, notes = in_five_year_groups(cells)
+    notes = [*noted, *notes]
     _check_totals(cells)
     # A sex that is everywhere the sum of the others is a total under a label we do not know: it would count twice.
     wide = cells[cells["sex"] != labels.TOTAL].pivot(index=["place", "age_group"], columns="sex", values="persons")
@@ -182,6 +203,7 @@ def load_counts(
     year: int | None = None,
     pool_from: int | None = 85,
     columns: Mapping[str, str] | None = None,
+    thousands: str | None = None,
     max_bytes: int | None = None,
 ) -> pd.DataFrame:
     """Population counts of a data set of the catalogue or of a file.
@@ -194,7 +216,7 @@ def load_counts(
         Required when the file holds several years; of an embedded data set its own year or nothing.
     pool_from : int or None, default 85
         Add up all age groups from this age on; None leaves them as they are.
-    columns, max_bytes : mapping of str to str, int; optional
+    columns, thousands, max_bytes : mapping of str to str, str, int; optional
         As in `read_counts`.
 
     Returns
@@ -210,19 +232,20 @@ def load_counts(
     (292104, 47021031)
     """
     data_set = DATA_SETS.get(str(name_or_path))
+    how: dict[str, Any] = {"thousands": thousands, "max_bytes": max_bytes}
     if data_set is None:
         if not str(name_or_path):
             raise OptionError("the name of the population is empty; write that of a data set, or the path of a file")
         if files.status(name_or_path) is None and files.file_format(name_or_path) not in COUNTS_FORMATS:
             names = ", ".join(DATA_SETS)
             raise OptionError(f"{name_or_path}: neither a data set ({names}) nor a file; check the name or path")
-        return read_counts(name_or_path, year=year, pool_from=pool_from, columns=columns, max_bytes=max_bytes)
+        return read_counts(name_or_path, year=year, pool_from=pool_from, columns=columns, **how)
     if not data_set.counts:
         with_counts = ", ".join(name for name, other in DATA_SETS.items() if other.counts)
         raise OptionError(f"{data_set.name}: has no persons by place, sex and age group; choose from {with_counts}")
     path = data_path(data_set.name)
     if data_set.address:
-        return read_counts(path, year=year, pool_from=pool_from, columns=columns, max_bytes=max_bytes)
+        return read_counts(path, year=year, pool_from=pool_from, columns=columns, **how)
     if year not in (None, data_set.year):
         raise OptionError(f"{data_set.name}: holds {data_set.year} only; leave out the year or choose that one")
     if columns:

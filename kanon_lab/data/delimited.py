@@ -112,7 +112,15 @@ _BLOCK, _LONG = 2**23, 2**27
 _SHORT = 2**20
 # The text of the file that is in memory at a time: as it is, in cells, and in those of other types.
 _COPIES = 3
+# A no-break space too, and a narrow one.
+_THOUSANDS_SIGNS = (".", ",", "'", " ", "\u00a0", "\u202f")
 _DECIMALS = {",": "decimal comma", ".": "decimal point", ",.": "decimal comma in some columns, point in others"}
+
+
+def check_thousands(sign: str | None) -> None:
+    """Raise an `OptionError` unless this can be a sign between thousands."""
+    if sign is not None and sign not in _THOUSANDS_SIGNS:
+        raise OptionError(f"thousands {shortened(sign)!r}: give . or , or ' or a space")
 
 
 @dataclass(frozen=True)
@@ -122,6 +130,7 @@ class Dialect:
     encoding: str | None = None
     separator: str | None = None
     decimal: str | None = None  # ",." where one column has the one and another the other; None without decimals
+    thousands: str | None = None  # The sign between thousands; None also where there is none
 
     def __post_init__(self) -> None:
         name = self.encoding or "utf-8"
@@ -138,6 +147,9 @@ class Dialect:
             raise OptionError(f"separator {shortened(sign)!r}: give one sign, such as ; or a tab")
         if self.decimal not in (None, ",", ".", ",."):
             raise OptionError(f"decimal {shortened(self.decimal)!r}: give , or .")
+        check_thousands(self.thousands)
+        if self.thousands is not None and self.thousands == self.decimal:  # both of them given
+            raise OptionError(f"thousands and decimal are both {self.decimal!r}; give two signs")
 
     @property
     def note(self) -> str | None:
@@ -145,6 +157,7 @@ class Dialect:
         parts = [f"separator {shown(self.separator)}"] if self.separator and self.separator != "," else []
         if self.decimal is not None and (self.decimal != "." or parts):
             parts.append(_DECIMALS[self.decimal])
+        parts += [f"sign between thousands {shown(self.thousands)}"] if self.thousands else []
         parts += [f"encoding {self.encoding}"] if self.encoding != "utf-8" else []
         return ", ".join(parts) or None
 
@@ -314,16 +327,42 @@ def as_values(
     na: Sequence[str],
     codes: MissingCodes,
     changes: Changes,
-) -> tuple[pd.Series, str | None]:
-    """The cells of a column as values of the type that its distinct cells allow, and its sign before decimals."""
+) -> tuple[pd.Series, str | None, str | None]:
+    """The cells of a column as values of the type that they allow; its signs before decimals and between thousands."""
     signs = dialect.decimal or ("." if dialect.separator == "," else ",.")
     cells = known_cells(cells, na, composed(name), changes)
     if composed(name) in codes.codes:
         values = pc.unique(cells).drop_null().to_pandas().astype("str").rename(name)
         cells = _without(cells, values[codes.without(values).isna()])
-    typed, decimal = _typed(cells, composed(name) in text, signs)
+    stays = composed(name) in text
+    ungrouped = None if stays else _without_thousands(cells, signs, dialect.thousands)
+    if ungrouped is not None:
+        cells, signs = ungrouped
+    thousands = None if ungrouped is None else dialect.thousands or "."
+    typed, decimal = _typed(cells, stays, signs)
     # Whole numbers with missing ones among them would become floating-point numbers, which are not exact.
-    return typed.to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get), decimal
+    return typed.to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get), decimal, thousands
+
+
+def _without_thousands(cells: pa.ChunkedArray, signs: str, sign: str | None) -> tuple[pa.ChunkedArray, str] | None:
+    """Cells of numbers without the sign between thousands, and the sign before decimals; None where there is none.
+
+    Unless the sign is given it is the point, in a file that could write a decimal comma, where that is sure: some cell
+    has two points, or a point and then a comma.
+    """
+    mark = sign or "."
+    if not pc.any(pc.match_substring(cells, mark)).as_py():
+        return None
+    if sign is None and (signs != ",." or not pc.any(pc.match_substring_regex(cells, r"\.\d{3}[.,]")).as_py()):
+        return None
+    start = rf"0|[1-9]\d{{0,2}}({re.escape(mark)}\d{{3}})*" + ("" if sign is None else r"|[1-9]\d{0,14}")
+    for decimal in signs.replace(mark, "") or ",.".replace(mark, ""):
+        if _all_match(cells, rf"^-?({start})({re.escape(decimal)}\d*)?$"):
+            bare = pc.replace_substring(cells, mark, "")
+            # 1.000 and 1000 would be one number
+            same = sign is not None or pc.count_distinct(bare) == pc.count_distinct(cells)
+            return (bare, decimal) if same else None
+    return None
 
 
 def _matched(pattern: re.Pattern[bytes], content: bytes, stop: int) -> int:
@@ -349,11 +388,13 @@ def read_delimited(
     tables, rows = zip(*reader.tables([*map(reader.names.index, names)]), strict=True)
     columns: dict[str, pd.Series] = {}
     decimals: set[str] = set()
+    between = None
     for name, cells in zip(names, pa.concat_tables(tables).columns, strict=True):
-        columns[name], decimal = as_values(cells, name, reader.dialect, text, na, codes, changes)
+        columns[name], decimal, thousands = as_values(cells, name, reader.dialect, text, na, codes, changes)
         decimals.update({decimal} if decimal else ())
+        between = thousands or between
     frame = pd.DataFrame(columns).set_axis(rows[0].append(list(rows[1:])), axis=0)
-    return frame, replace(reader.dialect, decimal="".join(sorted(decimals)) or None)
+    return frame, replace(reader.dialect, decimal="".join(sorted(decimals)) or None, thousands=between)
 
 
 def known_cells(cells: pa.ChunkedArray, na: Sequence[str], name: str, changes: Changes) -> pa.ChunkedArray:

@@ -33,7 +33,7 @@ GROUP_YEARS = 5
 _OLDEST = 130
 # What a column of counts is usually called, in lower case.
 COLUMN_NAMES = {
-    "place": {"place", "municipality", "municipio", "municipi", "code", "codigo", "código"},
+    "place": {"place", "municipality", "municipio", "municipi", "municipios", "municipis", "code", "codigo", "código"},
     "name": {"name", "nombre", "nom"},
     "province": {"province", "provincia", "província", "cpro"},
     "sex": {"sex", "gender", "sexo", "sexe"},
@@ -229,8 +229,32 @@ def _persons(column: pd.Series) -> pd.Series:
         if rows.any():
             raise DataError(
                 f"row {first_row(rows)}: the count in column {column.name} {fault}; write a whole number of persons"
+                + (", or say which sign it is (--thousands)" if "thousands" in fault else "")
             )
     return counts.astype("int64")
+
+
+def without_thousands(cells: pd.DataFrame, sign: str | None) -> tuple[pd.DataFrame, list[str]]:
+    """Counts whose persons have no sign between thousands, and a note on it.
+
+    By default the sign is a point or comma if that is sure: then all persons of 1,000 or more have it, and some of them
+    would otherwise be no whole number.
+    """
+    column = cells.get("persons")
+    if column is None or column.dtype == object and not column.map(lambda value: isinstance(value, str)).all():
+        return cells, []
+    if pd.api.types.is_numeric_dtype(column) or column.isna().any():
+        return cells, []
+    texts = column.astype("str").str.strip()
+    for mark in ".," if sign is None else sign:
+        between = re.escape(mark)
+        signed = texts.str.contains(mark, regex=False)
+        whole = texts.str.fullmatch(rf"\d{{1,3}}(?:{between}\d{{3}})*{'' if sign is None else '|[0-9]+'}")
+        sure = sign is not None or texts[signed].str.contains(rf"{between}.*{between}|{between}(?!000$)").any()
+        if signed.any() and whole.all() and sure:
+            note = f"the sign {mark} in the counts stands between thousands"
+            return cells.assign(persons=texts.str.replace(mark, "", regex=False)), [note]
+    return cells, []
 
 
 def first_row(rows: pd.Series) -> object:

@@ -1,11 +1,8 @@
 """Reading microdata files: their records, facts about the file, and cells that may mean something else."""
 
-import io
-import re
-import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +32,7 @@ from kanon_lab.data.values import (
     spelt,
     wanting,
 )
-from kanon_lab.errors import DataError, OptionError, about, shortened
+from kanon_lab.errors import DataError, OptionError, UnfitOptionError, about, shortened
 from kanon_lab.terms import Note, key_of
 
 # Extensions of the files that are read and written; .gz may follow.
@@ -43,10 +40,14 @@ FORMATS = ("csv", "parquet", "xlsx", "sav", "dta")
 # Extensions of the files that are read.
 READ_FORMATS = (*FORMATS, "sas7bdat")
 
+# Read too: cells between tabs, and an archive with one file of cells.
+_CELLS, _PACKED = ("csv", "tsv"), "zip"
+# Files whose columns stand in fixed places, as nothing in them says.
+_FIXED = ("txt", "dat", "fwf", "asc", "prn")
+
 _CATALOGUE = "labels of codes of {}: in a SAS catalogue (.sas7bcat), which is not read"
 # Data sets of persons are of this kind; all digits though they are, their postcodes are text.
 _KIND, _CODES = "synthetic", ("postcode",)
-_SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
 # Names of columns in a file -> those to read.
 _Choose = Callable[[Iterable[str]], list[str]]
 _NULLABLE = [pd.api.types.pandas_dtype(f"{sign}Int{bits}") for sign in ("", "U") for bits in (8, 16, 32, 64)]
@@ -108,6 +109,8 @@ def read_file(
     encoding: str | None = None,
     separator: str | None = None,
     decimal: str | None = None,
+    thousands: str | None = None,
+    sheet: str | int | None = None,
     keep_missing_codes: bool = False,
     max_bytes: int | None = None,
 ) -> MicrodataFile:
@@ -127,6 +130,10 @@ def read_file(
     decimal : {",", "."}, optional
         The sign before decimals in a csv file. Default: the point, and where cells are not separated by commas, column
         by column, the comma or the point.
+    thousands : {".", ",", "'", " "}, optional
+        The sign between thousands in a csv file. Default: the point where that is sure, as in 46.815.916 or 1.034,75.
+    sheet : str or int, optional
+        Of an xlsx workbook, by its name or its number from 1 on. Default: the first.
     keep_missing_codes : bool
         Whether codes of SPSS that mean missing, such as 9 for no answer, are kept as values of their own. By default
         they are missing values, and a release has empty cells in their place. Letters of Stata and SAS are not kept.
@@ -136,13 +143,19 @@ def read_file(
     >>> kanon_lab.data.read_file("health-survey").found["records"]
     1521
     """
-    dialect = Dialect(encoding, separator, decimal)
+    dialect = Dialect(encoding, separator, decimal, thousands)
     with files.limited(max_bytes):
         path, name, codes = located(path_or_name)
-        if not codes and files.file_format(path) not in READ_FORMATS and files.status(path) is None:
+        if (
+            not codes
+            and files.file_format(path) not in (*READ_FORMATS, *_CELLS, _PACKED)
+            and files.status(path) is None
+        ):
             raise OptionError(f"{path}: neither a data set ({_offered()}) nor a file; check the name or path")
         with about(str(path)):
-            return _read(path, name, dialect, columns, [*codes, *listed(text)], na, missing_codes, keep_missing_codes)
+            return _read(
+                path, name, dialect, columns, [*codes, *listed(text)], na, missing_codes, sheet, keep_missing_codes
+            )
 
 
 def located(path_or_name: str | Path) -> tuple[str | Path, str, tuple[str, ...]]:
@@ -168,17 +181,27 @@ def _read(
     text: Iterable[str] | str,
     na: Iterable[str] | str,
     missing_codes: Mapping[str, Iterable[Code]] | None,
+    sheet: str | int | None = None,
     keep_codes: bool = False,
 ) -> MicrodataFile:
     form = files.file_format(path)
-    if form not in READ_FORMATS:
+    if form not in (*READ_FORMATS, *_CELLS, _PACKED):
         files.check_file(path)
+        if form in _FIXED:
+            raise DataError(_fixed_width(Path(path)))
         endings = ", ".join(f".{ending}" for ending in READ_FORMATS)
         raise DataError(f"its name ends in none of {endings} (.gz may follow); convert or rename the file")
     wanted = None if columns is None else list(dict.fromkeys(map(composed, listed(columns))))
     if wanted == []:
         raise OptionError("columns is empty; name some, or leave it out for all")
     text, na, codes = list(map(composed, listed(text))), listed(na), MissingCodes(missing_codes)
+    content = files.read_bytes(path)
+    if form == _PACKED:
+        content, form = files.unzipped(content, _CELLS)
+    if form == "tsv":
+        form, dialect = "csv", replace(dialect, separator=dialect.separator or "\t")
+    if sheet is not None and form != "xlsx":
+        raise UnfitOptionError("has no sheets; leave out the sheet (--sheet)")
     in_row_1 = form in ("csv", "xlsx")
     named: list[str] = []
 
@@ -187,7 +210,6 @@ def _read(
         named.extend(composed(name) for name in names if name)
         return chosen(names, wanted, in_row_1=in_row_1)
 
-    content = files.read_bytes(path)
     files.check_signature(content, form)
     changes = Changes()
     labels, named_labels, missing, notes, how = {}, {}, {}, [], vars(Dialect()).copy()
@@ -204,9 +226,10 @@ def _read(
         missing, how["encoding"] = read.missing, read.encoding
         notes = [_CATALOGUE.format(", ".join(map(shortened, read.formatted)))] if read.formatted else []
     else:
-        frame = {"parquet": _parquet, "xlsx": _xlsx}[form](content, choose)
+        frame = _parquet(content, choose) if form == "parquet" else _xlsx(content, choose, sheet)
     if len(frame) == 0:
-        raise DataError("has no records; export or download it again")
+        other = "" if form != "xlsx" else _other_sheets(content, sheet)
+        raise DataError(f"has no records; export or download it again{other}")
     frame = frame.set_axis(list(map(composed, frame.columns)), axis=1)
     to_change = None if form == "csv" else changes  # in which texts are settled already
     frame = pd.DataFrame({name: settled(column, name in text, na, codes, to_change) for name, column in frame.items()})
@@ -227,6 +250,7 @@ def _read(
     ]
     notes += [*codes.notes(frame.columns), *changes.notes()]
     size = {"records": len(frame), "columns": len(named)}
+    how = {fact: value for fact, value in how.items() if fact != "thousands" or value}
     facts = {"name": name, "format": form, **how, **size, **files.identity(path)}
     rows, frame = frame.index, frame.reset_index(drop=True)
     missing = codes.added_to(missing, frame.columns)
@@ -263,26 +287,40 @@ def as_column(cells: pa.ChunkedArray, name: str) -> pd.Series:
         return pa.table({name: cells}).to_pandas(types_mapper=whole.get, ignore_metadata=True)[name]
 
 
-def _xlsx(content: bytes, choose: _Choose) -> pd.DataFrame:
-    from kanon_lab.data.tables import check_cells, read_sheet
+def _xlsx(content: bytes, choose: _Choose, sheet: str | int | None) -> pd.DataFrame:
+    from kanon_lab.data.tables import check_cells, find_sheet, read_sheet
 
-    frame = read_sheet(content)
+    place = 0 if sheet is None else find_sheet(content, sheet)
+
+    frame = read_sheet(content, place=place)
     frame.columns = [name.strip(BLANKS) for name in frame.columns]
     try:
         chosen = choose(frame.columns)
     except DataError as error:
-        with zipfile.ZipFile(io.BytesIO(content)) as book:
-            sheets = sum(bool(_SHEET.fullmatch(name)) for name in book.namelist())
-        more = f" (of {sheets} sheets only the first is read)" if sheets > 1 else ""
-        raise DataError(f"{error}{more}") from None
-    check_cells(content, {list(frame.columns).index(name) + 1: name for name in chosen})
+        raise DataError(f"{error}{_other_sheets(content, sheet)}") from None
+    check_cells(content, {list(frame.columns).index(name) + 1: name for name in chosen}, place)
     empty = frame.isna().all(axis=1).to_numpy()
     records = len(frame) - int(empty[::-1].argmin()) if not empty.all() else 0
     if empty[:records].any():
-        check_cells(content, dict(enumerate(frame.columns, start=1)))
+        check_cells(content, dict(enumerate(frame.columns, start=1)), place)
         row = frame.index[int(empty.argmax())]
         raise DataError(f"row {row} is empty; delete it, or fill in a cell if it is a record")
     return frame[chosen].iloc[:records]
+
+
+def _other_sheets(content: bytes, sheet: str | int | None) -> str:
+    """What a message adds where a workbook has other sheets than the first, which alone was read."""
+    from kanon_lab.data.tables import sheet_names
+
+    count = 0 if sheet is not None else len(sheet_names(content))
+    return f" (of {count} sheets only the first is read; --sheet names another)" if count > 1 else ""
+
+
+def _fixed_width(path: Path) -> str:
+    """What to do with a file whose cells may stand in fixed places."""
+    name, out = path.name, path.with_suffix(".csv").name
+    line = f"pandas.read_fwf({name!r}, widths=[...], names=[...], dtype=str).to_csv({out!r}, index=False)"
+    return f"columns of fixed width are not read, as only their description says where they are; convert it: {line}"
 
 
 def _numbered(frame: pd.DataFrame) -> pd.DataFrame:

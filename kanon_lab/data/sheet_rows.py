@@ -34,14 +34,14 @@ _CELL = re.compile(
 _column = lru_cache(maxsize=_COLUMNS)(column_index_from_string)
 
 
-def cells_of(content: bytes) -> list[list[object]]:
-    """The values in the rows of the first sheet, as many in each: None where a cell is empty, NaN where it is an error.
+def cells_of(content: bytes, place: int = 0) -> list[list[object]]:
+    """The values in the rows of a sheet, as many in each: None where a cell is empty, NaN where it is an error.
 
     Too many cells are refused as they come: the XML may not say how many, and all gaps are filled.
     """
     book: Any = load_workbook(io.BytesIO(content), read_only=True, data_only=True, keep_links=False)
     try:
-        sheet, widest, filled = book.worksheets[0], 0, 0
+        sheet, widest, filled = book.worksheets[place], 0, 0
         table: list[list[Any]] = []
         with sheet._get_source() as source:
             formats = {"date_formats": book._date_formats, "timedelta_formats": book._timedelta_formats}

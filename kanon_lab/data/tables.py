@@ -14,7 +14,7 @@ from kanon_lab import files
 from kanon_lab.data import labels
 from kanon_lab.data.delimited import NO_NAMES, DelimitedReader, Dialect
 from kanon_lab.data.labels import COLUMNS, check_year, first_row
-from kanon_lab.errors import DataError, OptionError, shortened
+from kanon_lab.errors import DataError, OptionError, UnfitOptionError, shortened
 
 if TYPE_CHECKING:
     from pyarrow.parquet import FileMetaData
@@ -52,25 +52,25 @@ def check_workbook(content: bytes) -> None:
             files.check_table(cells, 1)
 
 
-def check_cells(content: bytes, columns: Mapping[int, str]) -> None:
-    """Refuse merged cells, errors and formulas without a value in these columns, by number from 1 on, of sheet 1."""
+def check_cells(content: bytes, columns: Mapping[int, str], place: int = 0) -> None:
+    """Refuse merged cells, errors and formulas without a value in these columns, by number from 1 on, of a sheet."""
     with files.damaged(NO_WORKBOOK):  # any part of the archive may be, even if its values could be read
         with zipfile.ZipFile(io.BytesIO(content)) as book:
             sheets = (book.read(name) for name in book.namelist() if name.startswith("xl/worksheets/"))
             if not any(map(_SIGNS.search, sheets)):
                 return
-        first = min((fault for fault in _faults(content) if fault[1] in columns), default=None)
+        first = min((fault for fault in _faults(content, place) if fault[1] in columns), default=None)
     if first:
         row, column, fault = first
         raise DataError(f"row {row}: column {shortened(columns[column]) or column} has {fault}")
 
 
-def _faults(content: bytes) -> Iterator[tuple[int, int, str]]:
+def _faults(content: bytes, place: int) -> Iterator[tuple[int, int, str]]:
     """Row, column and fault of each such cell below the header."""
     import openpyxl
 
     formulas, values = (
-        openpyxl.load_workbook(io.BytesIO(content), data_only=only).worksheets[0] for only in (False, True)
+        openpyxl.load_workbook(io.BytesIO(content), data_only=only).worksheets[place] for only in (False, True)
     )
     for block in formulas.merged_cells.ranges:
         for column in range(block.min_col, block.max_col + 1):
@@ -175,18 +175,44 @@ def _length(content: bytes, names: list[str]) -> int:
     return length
 
 
-def read_sheet(content: bytes, form: str = "xlsx") -> pd.DataFrame:
-    """First sheet of a workbook under the names in its first row: cells as they are, empty ones missing."""
+def sheet_names(content: bytes) -> list[str]:
+    """Names of the sheets of a workbook that hold cells, in their order."""
+    import openpyxl
+
+    with files.damaged(NO_WORKBOOK):
+        check_workbook(content)
+        book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, keep_links=False)
+        names = [sheet.title for sheet in book.worksheets]
+        book.close()
+    return names
+
+
+def find_sheet(content: bytes, sheet: str | int) -> int:
+    """The place of a sheet, by its name or else its number from 1 on; an `OptionError` where there is none."""
+    names = sheet_names(content)
+    if str(sheet) in names:
+        return names.index(str(sheet))
+    number = int(sheet) if str(sheet).isdecimal() and len(str(sheet)) < 9 else 0
+    if not 1 <= number <= len(names):
+        few = ", ".join(map(shortened, names[:_MOST_NAMES]))
+        more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+        raise UnfitOptionError(f"no sheet {shortened(str(sheet))}; it has {few}{more} (--sheet, or sheet)")
+    return number - 1
+
+
+def read_sheet(content: bytes, form: str = "xlsx", place: int = 0) -> pd.DataFrame:
+    """A sheet of a workbook, by default the first, under the names in its first row: cells as they are."""
     from kanon_lab.data.sheet_rows import cells_of
 
     # A zip archive of XML, or a container, and any of it may be damaged.
     with files.damaged(NO_WORKBOOK if form == "xlsx" else _NO_XLS):
         if form == "xlsx":
             check_workbook(content)
-        cells = cells_of(content) if form == "xlsx" else _cells_of_xls(content)
+        cells = cells_of(content, place) if form == "xlsx" else _cells_of_xls(content)
         frame = pd.DataFrame(cells, dtype=object)
     if frame.empty:
-        raise DataError("its first sheet is empty; put the data there")
+        which = f"sheet {place + 1}" if place else "its first sheet"
+        raise DataError(f"{which} is empty; put the data there, or name another sheet (--sheet)")
     header = ["" if pd.isna(name) else str(name) for name in frame.iloc[0]]
     return frame.iloc[1:].set_axis(header, axis=1).set_axis(pd.RangeIndex(2, len(frame) + 1, name="row"), axis=0)
 

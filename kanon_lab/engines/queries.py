@@ -147,7 +147,7 @@ def _different(engine: Engine, source: Source, at: int, reading: Reading) -> tup
     if pa.types.is_dictionary(typed.type):
         typed = typed.cast(typed.type.value_type)
     if source.dialect is not None:
-        values, decimal = as_values(
+        values, decimal, _ = as_values(
             typed.cast(pa.string()), name, source.dialect, reading.text, reading.na, reading.codes, reading.changes
         )
         reading.decimals.update({decimal} if decimal else ())

@@ -82,6 +82,7 @@ class Records:
         """As of a `kanon_lab.data.MicrodataFile`, but for the bytes and hash of the file."""
         dialect = vars(self._source.dialect or Dialect())
         decimals = "".join(sorted(self._reading.decimals)) or None
+        dialect = {fact: value for fact, value in dialect.items() if fact != "thousands" or value}
         facts = {"format": self._source.form, **dialect, "decimal": decimals}
         return {**facts, "records": int(self.counted.records.sum()), "columns": len(self.named)}
 

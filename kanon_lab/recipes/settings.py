@@ -54,6 +54,12 @@ def _sign(value: Any, name: str) -> str:
     return value
 
 
+_sheet = _must_be(
+    "the name of a sheet, or its number from 1 on, not {given}",
+    lambda value: not isinstance(value, bool) and value != "" and isinstance(value, (str, int)),
+)
+
+
 def _bytes(value: Any, name: str) -> Any:
     with files.limited(value):  # raises an error for a value that cannot be used
         return value
@@ -245,6 +251,12 @@ class FileSettings(RecipeSettings):
     )
     decimal: Annotated[str, CheckedBy(_sign, Literal[",", "."])] | None = setting(
         None, "the sign before decimals in a csv file: `,` or `.`", '","', unless="found"
+    )
+    thousands: Annotated[str, CheckedBy(_sign)] | None = setting(
+        None, "the sign between thousands in a csv file, such as `.`", '"."', unless="found"
+    )
+    sheet: Annotated[str | int, CheckedBy(_sheet)] | None = setting(
+        None, "the sheet of an xlsx file, by its name or its number from `1` on", "2", unless="the first"
     )
     max_bytes: Annotated[int, CheckedBy(_bytes)] | None = setting(
         None,

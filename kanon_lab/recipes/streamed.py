@@ -44,13 +44,16 @@ def check_streamed(plan: Plan, file: str | Path, out: str | Path | None = None) 
         raise OptionError(f"{out}: an engine writes the format of FILE; give it the ending .{form}")
 
 
+_OF_CSV = ("encoding", "separator", "decimal", "thousands")
+
+
 def counting(plan: Plan, others: Iterable[str] = ()) -> dict[str, Any]:
     """Options of `kanon_lab.engines.release.opened_records` for a plan; of `others` the values are counted too."""
     reading = dict(plan.reading)
     reading.pop("keep_missing_codes", None)  # an engine reads no file of SPSS
     if "max_bytes" in reading:
         reading["memory"] = reading.pop("max_bytes")
-    dialect = Dialect(**{name: reading.pop(name) for name in ("encoding", "separator", "decimal") if name in reading})
+    dialect = Dialect(**{name: reading.pop(name) for name in _OF_CSV if name in reading})
     # Combinations are counted of the variables of every role but weight, quantities and identifiers.
     spec = replace(plan.spec, weight=None, numeric_variables=())
     recoded = [column for step, settings in plan.steps if step in RECODINGS for column in columns_of(step, settings)]

@@ -287,11 +287,12 @@ def first_config(
     na: Sequence[str] = (),
     missing_codes: Mapping[str, Sequence[str | float]] | None = None,
     notes: Sequence[str] = (),
+    reading: Mapping[str, Any] | None = None,
 ) -> str:
     """A commented configuration as YAML, from guesses as `kanon_lab.report.first_config.guess_roles` gives them.
 
     Nothing of the data is in it but names of columns, their kinds and how many values they have, and `notes` on reading
-    it.
+    it. Of `reading`, settings such as ``thousands`` are written too.
     """
     texts = words_of("configuration", language)
     names = {role: list(rows["variable"]) for role, rows in guesses.groupby("role", sort=False)}
@@ -302,7 +303,7 @@ def first_config(
         _EDITORS + head,
         _comment(texts["schema"], wrap=False),
         *_noted(notes, language, texts),
-        dump_yaml({"language": language, **({"na": list(na)} if na else {})}),
+        dump_yaml({"language": language, **({"na": list(na)} if na else {}), **(reading or {})}),
         *(_several(role, guesses, texts) for role in _LISTS[:1]),
         *(_single(role, guesses, texts) for role in _SINGLES),
         *(_several(role, guesses, texts) for role in _LISTS[1:]),

@@ -96,6 +96,19 @@ def test_a_notebook_runs_with_file_and_keys_or_names_what_it_needs(own, tmp_path
         assert name not in MORE or name == "uniques"
 
 
+@pytest.mark.parametrize("keys", [KEYS[:2], KEYS[1:]])
+def test_two_keys_suffice_for_suppression(own, tmp_path, keys):
+    assert recorded(run("suppression", tmp_path, given("suppression", own, key_variables=keys)))
+
+
+def test_a_message_of_a_notebook_names_the_row_of_the_file(own, tmp_path):
+    frame = pd.read_csv(own)
+    frame["hh"] = frame["hh"].where(frame.index != 5)
+    frame.to_csv(tmp_path / "gap.csv", index=False)
+    with pytest.raises(KanonLabError, match="row 7: no household"):
+        run("households", tmp_path, given("households", str(tmp_path / "gap.csv"), household="hh"))
+
+
 # The others are run like this by the tests of their chapters.
 @pytest.mark.parametrize("name", ["choosing", "diversity", "enusc", "households", "recoding", "report"])
 def test_a_notebook_runs_with_no_more_than_what_it_needs(own, tmp_path, name):

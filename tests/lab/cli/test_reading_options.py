@@ -1,6 +1,7 @@
 """``--missing-codes``, and what commands say of how a file was read."""
 
 import json
+import zipfile
 from pathlib import Path
 
 import pandas as pd
@@ -210,3 +211,77 @@ def test_a_first_row_of_data_is_still_refused(capsys, tmp_path, monkeypatch, fir
     Path("a.csv").write_text("\n".join([first, *rows]))
     code, _, err = call(capsys, "init", "a.csv")
     assert code == 2 and "row 1 holds no names" in err and "married" not in err
+
+
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+def test_a_sign_between_thousands_is_an_option_and_a_setting(capsys, tmp_path, monkeypatch, engine):
+    monkeypatch.chdir(tmp_path)
+    Path("a.csv").write_text("zone;pay\nN;1.000\nN;1000\nS;2.500\n")
+    more = ("--keys", "pay", "--thousands", ".", "--engine", engine, "--json")
+    code, out, _ = call(capsys, "measure", "a.csv", *more)
+    assert code == 0 and json.loads(out)["classes"] == 2
+    Path("r.yml").write_text("key_variables: [pay]\nthousands: '.'\nsteps:\n  - round: {variable: pay, base: 5000}\n")
+    assert call(capsys, "protect", "a.csv", "--recipe", "r.yml", "--out", "o.csv", "--engine", engine)[0] == 0
+    assert [line.split(";" if engine == "duckdb" else ",")[1] for line in Path("o.csv").read_text().split()[1:]] == [
+        "0",
+        "0",
+        "0",
+    ]
+    assert call(capsys, "init", "a.csv", "--thousands", ".", "--json")[0] == 0
+
+
+@pytest.fixture
+def packed(tmp_path, monkeypatch):
+    """The same four records in several files."""
+    monkeypatch.chdir(tmp_path)
+    frame = pd.DataFrame({"sex": ["m", "f", "m", "f"], "age": [31, 42, 31, 42]})
+    frame.to_csv("a.csv", index=False)
+    frame.to_csv("a.tsv", sep="\t", index=False)
+    frame.to_csv("a.tsv.gz", sep="\t", index=False)
+    with pd.ExcelWriter("a.xlsx") as book:
+        pd.DataFrame({"about": []}).to_excel(book, sheet_name="2", index=False)
+        frame.to_excel(book, sheet_name="Data", index=False)
+    for name, members in {
+        "a.zip": ["a.csv"],
+        "t.zip": ["a.tsv"],
+        "two.zip": ["a.csv", "a.tsv"],
+        "x.zip": ["a.xlsx"],
+    }.items():
+        with zipfile.ZipFile(name, "w") as archive:
+            for member in members:
+                archive.write(member)
+            archive.writestr("__MACOSX/._a.csv", "x")
+    Path("cut.zip").write_bytes(Path("a.zip").read_bytes()[:80])
+    Path("a.dat").write_text("m31\nf42\n")
+    Path("r.yml").write_text("key_variables: [sex, age]\n")
+
+
+@pytest.mark.parametrize("file", ["a.csv", "a.tsv", "a.tsv.gz", "a.zip", "t.zip", "a.xlsx"])
+def test_other_files_of_cells_are_read_alike(capsys, packed, file):
+    sheet = ["--sheet", "Data"] if file == "a.xlsx" else []
+    code, out, err = call(capsys, "measure", file, "--keys", "sex,age", "--json", *sheet)
+    assert code == 0 and json.loads(out)["k_achieved"] == 2, err
+    if sheet:
+        Path("r.yml").write_text("key_variables: [sex, age]\nsheet: Data\n")
+    assert call(capsys, "protect", file, "--recipe", "r.yml", "--out", "o.csv", "--overwrite")[0] == 0
+    assert Path("o.csv").read_text() == Path("a.csv").read_text()
+    assert call(capsys, "init", file, *sheet)[0] == 0
+    assert yaml.safe_load(Path("report.yml").read_text()).get("sheet") == (sheet[1] if sheet else None)
+
+
+@pytest.mark.parametrize(
+    ("file", "options", "message"),
+    [
+        ("two.zip", (), "holds 2 files, and one .csv or .tsv is needed"),
+        ("x.zip", (), "holds 1 files, and one .csv or .tsv is needed"),
+        ("cut.zip", (), "cut short or damaged"),
+        ("a.dat", (), "pandas.read_fwf('a.dat', widths=[...], names=[...], dtype=str).to_csv('a.csv', index=False)"),
+        ("a.csv", ("--sheet", "1"), "has no sheets"),
+        ("a.xlsx", (), "(of 2 sheets only the first is read; --sheet names another)"),
+        ("a.xlsx", ("--sheet", "2"), "has no records"),  # its name comes before its number
+        ("a.xlsx", ("--sheet", "3"), "no sheet 3; it has 2, Data"),
+    ],
+)
+def test_what_is_not_read_says_what_to_do(capsys, packed, file, options, message):
+    code, _, err = call(capsys, "init", file, *options)
+    assert code == 2 and message in err and err.count("\n") == 1

@@ -123,7 +123,12 @@ def test_cells_of_csv(write, cells, read):
     [
         (["3,5", "4"], [3.5, 4.0]),
         (["1,10", "1,1"], ["1,10", "1,1"]),
-        (["1.234,5", "1"], ["1.234,5", "1"]),
+        (["1.234,5", "1"], [1234.5, 1.0]),
+        (["1.234,5", "1234,5"], ["1.234,5", "1234,5"]),
+        (["46.815.916", "977"], [46815916, 977]),
+        (["46.815.916", "01"], ["46.815.916", "01"]),
+        (["1.234", "5.678"], ["1.234", "5.678"]),
+        (["192.168.100.2", "10.0.0.1"], ["192.168.100.2", "10.0.0.1"]),
         (["3.5", "4"], [3.5, 4.0]),
         (["03,5", "4,5"], ["03,5", "4,5"]),
     ],
@@ -489,3 +494,29 @@ def test_columns_of_lists_are_refused_by_name(tmp_path, cells):
         read_microdata(tmp_path / "x.parquet")
     assert "SECRET" not in str(caught.value)
     assert list(read_microdata(tmp_path / "x.parquet", columns="a")["a"]) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("sign", "cells", "read"),
+    [
+        (".", ["1.234", "5"], [1234, 5]),
+        (".", ["1.234", "5,5"], [1234.0, 5.5]),
+        (".", ["1.23", "5"], [1.23, 5.0]),
+        ("'", ["1'234.5", "5"], [1234.5, 5.0]),
+        (" ", ["1 234", "1234"], [1234, 1234]),
+        (",", ["1,234", "12,345.6"], [1234.0, 12345.6]),
+        (".", ["1.234", "x"], ["1.234", "x"]),
+    ],
+)
+def test_a_sign_between_thousands_is_given(write, sign, cells, read):
+    path = write("other;cell\n" + "".join(f"x;{cell}\n" for cell in cells))
+    file = read_file(path, thousands=sign)
+    assert lists(file.frame)["cell"] == read
+
+
+def test_a_sign_between_thousands_is_checked_and_noted(write):
+    path = write("a;b\n1.034,75;x\n")
+    assert read_file(path).notes == ("separator ;, decimal comma, sign between thousands .",)
+    for options in ({"thousands": "x"}, {"thousands": ".", "decimal": "."}):
+        with pytest.raises(OptionError, match="thousands"):
+            read_file(path, **options)

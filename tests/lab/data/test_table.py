@@ -138,7 +138,7 @@ def test_whole_numbers_written_with_a_point(write):
     assert read_counts(write(HEADER + "29025,men,0-4,12.0\n"))["persons"].tolist() == [12]
 
 
-@pytest.mark.parametrize("counts", [("1.000", "25.000"), ("7", "1.000"), ("1.000.000", " 2.000")])
+@pytest.mark.parametrize("counts", [("1.000", "25.000"), ("7", "1.000")])
 def test_points_between_thousands_are_not_read_as_decimal_ones(write, counts):
     rows = [f"29025,men,{5 * i}-{5 * i + 4},{count}\n" for i, count in enumerate(counts)]
     row = 2 + ("." not in counts[0])
@@ -401,3 +401,20 @@ def test_the_input_of_a_check_stays_as_it_was():
     assert checked["persons"].dtype == np.int64
     with pytest.raises(DataError, match="row 7: the count in column persons is negative"):
         check_counts(frame.assign(persons=-1))
+
+
+@pytest.mark.parametrize("coding", ["utf-8", "cp1252"])
+@pytest.mark.parametrize("sign", [".", ","])
+def test_the_layout_of_the_national_office_is_read_as_it_comes(tmp_path, coding, sign):
+    rows = [("0-4", "46.815.916"), ("5-9", "1.081"), ("10-14", "977")]
+    lines = ["Municipios;Sexo;Edad;Total", *(f"42134 Ólvega;Hombres;{age};{n.replace('.', sign)}" for age, n in rows)]
+    (tmp_path / "ine.csv").write_bytes("\n".join(lines).encode(coding))
+    counts = read_counts(tmp_path / "ine.csv")
+    assert counts["persons"].tolist() == [46815916, 1081, 977] and counts["name"].unique().tolist() == ["Ólvega"]
+    assert counts.attrs["notes"] == [f"the sign {sign} in the counts stands between thousands"]
+
+
+def test_a_sign_between_thousands_that_is_not_sure_is_given(write):
+    path = write(HEADER + "29025,men,0-4,1.000\n29025,men,5-9,25.000\n")
+    assert fault_of(path).endswith("or say which sign it is (--thousands)")
+    assert read_counts(path, thousands=".")["persons"].tolist() == [1000, 25000]
