@@ -423,7 +423,7 @@ def refuse_texts(rows: np.ndarray, column: pd.Series, name: object = None, fault
     few = _few_texts(column)
     if few is not None:
         rows, mark = few
-        fault = "text that is no number; mend it, or if it means missing say so (--na, in configurations na)"
+        fault = "text, and numbers are needed; mend it, or if it means missing say so (--na, in configurations na)"
         if mark in USUAL_MARKS:
             fault = f'{mark} is not a number; if it means missing, use --na {mark} (in configurations na: ["{mark}"])'
     name = str(column.name if name is None else name)

@@ -368,5 +368,5 @@ def test_recoded_columns_survive_csv(tmp_path):
 
 def test_one_cell_that_is_no_number_is_named_as_the_cause():
     ages = pd.Series(["68", "NA"], name="age")
-    with pytest.raises(DataError, match="column age: row 0 .*text, and bands are of numbers"):
+    with pytest.raises(DataError, match="column age: row 1: NA is not a number; .*--na NA"):
         Hierarchy.from_intervals([[0, 100]], closed="left").recode(ages, 1)
