@@ -205,15 +205,20 @@ def _drawn_counts(counts: pd.DataFrame, persons: int | None, rng: np.random.Gene
     return rng.multivariate_hypergeometric(cells, persons, method="marginals")
 
 
-def _first_days(counts: pd.DataFrame, year: int) -> np.ndarray:
-    """The first date of each cell's age group, in days since 1970."""
-    firsts = {}
+def _first_days(counts: pd.DataFrame, year: int) -> tuple[np.ndarray, np.ndarray]:
+    """The first of 1826 dates of each cell's age group, in days since 1970, and that of its five years.
+
+    Five years without a leap day, such as 1897 to 1901, have a day less: there two of the dates are the first day.
+    """
+    firsts, years = {}, {}
     for group in counts["age_group"].unique():
         if highest_age(group) not in (None, lowest_age(group) + GROUP_YEARS - 1):
             raise OptionError(f"a register is drawn of groups of {GROUP_YEARS} years of age; pool the ages")
         last = np.datetime64(f"{year - lowest_age(group):04d}-01-01") - 1
         firsts[group] = int((last - (PERIODS["day"] - 1)).astype(np.int64))
-    return counts["age_group"].map(firsts).to_numpy(dtype=np.int32)
+        years[group] = int(np.datetime64(f"{year - lowest_age(group) - GROUP_YEARS:04d}-01-01").astype(np.int64))
+    first, of_years = (counts["age_group"].map(days).to_numpy(dtype=np.int32) for days in (firsts, years))
+    return first, of_years
 
 
 def _parts(counts: pd.DataFrame, year: int, persons: int | None, seed: int) -> Iterator[pyarrow.Table]:
@@ -222,7 +227,7 @@ def _parts(counts: pd.DataFrame, year: int, persons: int | None, seed: int) -> I
 
     rng = _generator(seed)
     drawn = _drawn_counts(counts, persons, rng)
-    first_day = _first_days(counts, check_whole(year, "year", 1000, 9999))
+    first_day, of_years = _first_days(counts, check_whole(year, "year", 1000, 9999))
     coded = {}
     for name in ("place", "sex"):
         codes, labels = pd.factorize(counts[name])
@@ -234,4 +239,5 @@ def _parts(counts: pd.DataFrame, year: int, persons: int | None, seed: int) -> I
         columns = {name: pa.DictionaryArray.from_arrays(codes[part], labels) for name, (codes, labels) in coded.items()}
         # 32-bit numbers: drawn in pieces they are those drawn at once, which does not hold for fewer bits
         days = first_day[part] + rng.integers(0, PERIODS["day"], len(part), dtype=np.int32)
+        days = np.maximum(days, of_years[part])
         yield pa.table(columns | {"birth_date": pa.array(days, pa.int32()).cast(pa.date32())})

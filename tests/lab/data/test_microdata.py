@@ -341,7 +341,7 @@ def test_a_column_that_may_stand_on_another_sheet(tmp_path):
             pd.DataFrame({name: ["x"]}).to_excel(book, sheet_name=sheet, index=False)
     assert lists(read_microdata(path)) == {"remark": ["x"]}
     fault = fault_of(path, columns=["remark", "region"])
-    assert fault.endswith("no column region; it has remark (of 2 sheets only the first is read)")
+    assert fault.endswith("no column region; it has remark (of 2 sheets only the first is read; --sheet names another)")
     pd.DataFrame({"remark": ["x"]}).to_excel(path, index=False)
     assert "sheet" not in fault_of(path, columns=["remark", "region"])
 
