@@ -469,7 +469,7 @@ def without_codes(notes: Iterable[str]) -> Iterator[str]:
     for note in notes:
         key = key_of(note)
         if isinstance(note, Note) and key.startswith("codes_"):
-            yield Note(f"some_{key}", variable=note.parts["variable"])
+            yield Note(f"some_{key}", **{name: part for name, part in note.parts.items() if name != "codes"})
         else:
             yield note
 

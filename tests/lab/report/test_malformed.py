@@ -58,7 +58,7 @@ FILES = {
     "not utf-16": ("a.csv", b"\xff\xfe" + (HEADER + ROWS).encode("utf-16-le")[:-1], "wrong encoding"),
     "no gzip": ("a.csv.gz", (HEADER + ROWS).encode(), "not a gzip file"),
     "gzip cut short": ("a.csv.gz", gzip.compress((HEADER + ROWS).encode(), mtime=0)[:-20], "cut short"),
-    "no format": ("a.txt", (HEADER + ROWS).encode(), "its name ends in none of"),
+    "no format": ("a.text", (HEADER + ROWS).encode(), "its name ends in none of"),
     "encrypted sheet": ("a.xlsx", OLE, "password"),
     "locked archive": ("a.xlsx", locked(), "password"),
     "no workbook": ("a.xlsx", empty_archive(), "xlsx"),

@@ -122,7 +122,7 @@ def test_protect_names_the_nearest_of_all_settings(folder, capsys, name, near):
 @pytest.fixture
 def ran(folder, monkeypatch):
     """Reports whose notebook has run in this process, with a page of a word; what is met is asked for."""
-    found = {"title": "A report", "records": 120, "judged": {"limits": [], "met": True, "cautions": []}}
+    found = {"title": "A report", "records": 120, "notes": [], "judged": {"limits": [], "met": True, "cautions": []}}
 
     def executed(folder, parameters, *_):
         draft = Path(parameters["options"]["protected"])
