@@ -267,7 +267,7 @@ def schema(model: type[Settings], steps: Mapping[str, type[Settings]], **parts: 
     Parameters
     ----------
     model : type
-        Type Of the file.
+        Of the file.
     steps : mapping of str to type
         By its name the model of each step; they stand under the settings ``steps``.
     **parts

@@ -286,9 +286,8 @@ def lattice_search(
         The t of t-closeness (0-1), of every sensitive variable, against the distribution in the whole file.
     distance : {"equal", "ordered", "hierarchical"}
         Distance between sensitive values; ``hierarchical`` needs `distance_hierarchy`.
-    sensitive : iterable of str or str, optional
-        Names, optional Sensitive variables; by default those of `spec`. A class in which none of their values is known
-        fails.
+    sensitive : names, optional
+        Sensitive variables; by default those of `spec`. A class in which none of their values is known fails.
 
     Returns
     -------
@@ -375,8 +374,7 @@ def level_grid(
     ----------
     hierarchies, spec
         As in `lattice_search`. Nothing is removed.
-    k_max : int
-        Int, 1 to 1,000.
+    k_max : int, 1 to 1,000
 
     Returns
     -------

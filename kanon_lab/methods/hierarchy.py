@@ -171,8 +171,7 @@ class Hierarchy:
         width : int, optional
             The full length, if values may be whole numbers without their leading zeros, which are then added. Otherwise
             a value of another length is an error.
-        mask : str
-            Str of one character.
+        mask : str of one character
 
         Examples
         --------

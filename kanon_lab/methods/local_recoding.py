@@ -178,8 +178,8 @@ def mondrian(
     ----------
     k_required : int
         The fewest records of a class.
-    keys : iterable of str or str
-        Names The key variables, at least one.
+    keys : names
+        The key variables, at least one.
     strict : bool
         Whether records with the same value of a key always stay together when that key is cut, so that parts do not
         overlap. If not (relaxed), records are sorted by the key, then by all keys, then by their place in the file,

@@ -126,8 +126,8 @@ def pram(
 
     Parameters
     ----------
-    variables : iterable of str or str
-        Names Columns of categories; relations between them are weakened. Missing values stay missing.
+    variables : names
+        Columns of categories; relations between them are weakened. Missing values stay missing.
     transition : DataFrame or mapping, optional
         The matrix of one variable, or a mapping of each variable to its matrix. A row for each true category, adding to
         1; the categories are exactly those of the data, matched as text.
@@ -141,9 +141,9 @@ def pram(
         stage is added (`invariant_matrix`): a rare category then stays much less often than the diagonal says.
     weight : str, optional
         Sampling weight: the weighted shares stay as they are.
-    strata : iterable of str or str
-        Names Each stratum has matrices for its own shares and categories. If a stratum has a single category of a
-        variable, it stays (unless a matrix is used as it is).
+    strata : names
+        Each stratum has matrices for its own shares and categories. If a stratum has a single category of a variable,
+        it stays (unless a matrix is used as it is).
     seed : int, from 0 on
         Each variable has its own random numbers, from the seed and its position: a variable added at the end changes no
         other. Use another seed for a second run. The order of records matters, that of categories does not.

@@ -29,8 +29,8 @@ def add_noise(
 
     Parameters
     ----------
-    variables : iterable of str or str
-        Names The quantities, perturbed together.
+    variables : names
+        The quantities, perturbed together.
     method : {"additive", "correlated", "restricted", "outliers"}
         ``additive``: independent noise for each variable. ``correlated``: noise with the covariances of the variables,
         so that correlations stay. ``restricted``: noise with those covariances and uncorrelated with the variables in
@@ -39,12 +39,11 @@ def add_noise(
         (needs scikit-learn).
     strength : float, above 0 and at most 1000
         Standard deviation of the noise, in standard deviations (n - 1) of the variable.
-    strata : iterable of str or str
-        Names Columns; means, standard deviations, covariances and distances are taken within their groups.
+    strata : names
+        Columns; means, standard deviations, covariances and distances are taken within their groups.
     missing : {"error", "leave"}
         Whether a missing value is refused, or a record without any of the variables stays as it is.
-    seed : int
-        Int, 0 to below 2 ** 63.
+    seed : int, 0 to below 2 ** 63
 
     Returns
     -------
@@ -146,8 +145,8 @@ def microaggregate(
 
     Parameters
     ----------
-    variables : iterable of str or str
-        Names The quantities.
+    variables : names
+        The quantities.
     k_required : int, 2 or more
         The fewest records of a group.
     method : {"mdav", "optimal"}
@@ -158,8 +157,8 @@ def microaggregate(
     start : {"mean", "robust"}
         Of ``mdav``: a group begins with the record farthest from the mean of those left, or (``robust``, needs
         scikit-learn) with the one farthest from a centre, and in a distance, that outliers do not distort.
-    strata : iterable of str or str
-        Names Columns; a group contains records of one stratum only.
+    strata : names
+        Columns; a group contains records of one stratum only.
     missing : {"error", "leave"}
         Whether a missing value is refused, or a record without any of the variables stays as it is.
     seed : int, 0 to below 2 ** 63

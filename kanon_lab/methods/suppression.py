@@ -127,8 +127,7 @@ def protection_claims(
         The same records in the same order; the released key values are the original ones, or missing.
     spec : KeySpec or sequence of str
         Only the key variables and strata are used. Within strata, only records of the same stratum count.
-    k_required : int
-        Int, 1 or more.
+    k_required : int, 1 or more
 
     Returns
     -------
@@ -364,9 +363,9 @@ def suppress_above_risk(
         The roles of the variables; without a weight, every record has weight 1.
     threshold : float, 0-1
         Of individual risk.
-    variables : iterable of str or str
-        Names Key variables in the order of their suppression: the second only in records that are still above the
-        threshold without the first, and so on.
+    variables : names
+        Key variables in the order of their suppression: the second only in records that are still above the threshold
+        without the first, and so on.
     estimator : str
         One of `kanon_lab.measures.ESTIMATORS`.
     counts : Counts, optional

@@ -64,12 +64,12 @@ def rank_swap(
 
     Parameters
     ----------
-    variables : iterable of str or str
-        Names Numbers, dates or ordered categories; each is swapped separately. Missing values stay where they are.
+    variables : names
+        Numbers, dates or ordered categories; each is swapped separately. Missing values stay where they are.
     window : float, above 0 and at most 1
         How far apart two ranks may be, as a share of the records that have a value.
-    strata : iterable of str or str
-        Names Columns; values are ranked and swapped within their groups.
+    strata : names
+        Columns; values are ranked and swapped within their groups.
     seed : int, 0 to below 2 ** 63
         Each variable has its own random numbers, by its position among the variables.
 
@@ -190,17 +190,16 @@ def shuffle(
 
     Parameters
     ----------
-    variables : iterable of str or str
-        Names The quantities, shuffled together.
-    given : iterable of str or str
-        Names Variables that are released as they are, and with which relations stay: numbers, dates and ordered
-        categories by their ranks, others by an indicator of each category.
-    strata : iterable of str or str
-        Names Columns; values are shuffled within their groups.
+    variables : names
+        The quantities, shuffled together.
+    given : names
+        Variables that are released as they are, and with which relations stay: numbers, dates and ordered categories
+        by their ranks, others by an indicator of each category.
+    strata : names
+        Columns; values are shuffled within their groups.
     missing : {"error", "leave"}
         Whether a missing value of the variables is refused, or a record without any of them stays as it is.
-    seed : int
-        Int, 0 to below 2 ** 63.
+    seed : int, 0 to below 2 ** 63
 
     Returns
     -------

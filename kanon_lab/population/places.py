@@ -65,10 +65,9 @@ def anonymity(
     counts : DataFrame
         A counts frame (`kanon_lab.load_counts`): one row per cell, with ``place``, ``name``, ``province`` and
         ``persons``.
-    dates : iterable of str, Mapping[str, int, or sequence of float]
-        Names out of ``day``, ``month``, ``year``; or mapping of name to periods How much of the date of birth is known.
-        A mapping gives the number of equally likely periods in an age group, or the vector of their birth
-        probabilities.
+    dates : names out of ``day``, ``month``, ``year``; or mapping of name to periods
+        How much of the date of birth is known. A mapping gives the number of equally likely periods in an age group,
+        or the vector of their birth probabilities.
     ranges : str or iterable of KRange
         Ranges of k such as ``"1,2-5,6+"``.
     by : {"all", "province", "municipality"}

@@ -263,8 +263,7 @@ def detail_grid(
         Its key variables.
     levels : mapping
         As in `scenario_grid`.
-    fractions : iterable of float
-        Iterable of float, 1e-9 to below 1.
+    fractions : iterable of float, 1e-9 to below 1
     persons : str, optional
         The column of counts.
     p_a : float, 0-1

@@ -171,8 +171,7 @@ def subsample_risk(
         rounded. ``fixed`` is not for weights.
     p_a : float, 0-1
         Chance that what the intruder knows of a person is coded as in the file and without error.
-    seed : int
-        Int, 0 to below 2 ** 63.
+    seed : int, 0 to below 2 ** 63
     cluster : str, optional
         Column of the clusters that the survey drew: subsamples take whole clusters. It may be a key variable.
     cluster_fraction : float, optional

@@ -78,9 +78,9 @@ def figure(chart: altair.TopLevelMixin, *, table: pandas.DataFrame | None = None
 
     Parameters
     ----------
-    chart : altair.TopLevelMixin
-        Altair.Chart (or layered, concatenated, faceted) The chart. One view, or layers, is drawn as wide as the page
-        allows; other compositions keep their width and shrink on a narrow screen.
+    chart : altair.Chart (or layered, concatenated, faceted)
+        The chart. One view, or layers, is drawn as wide as the page allows; other compositions keep their width
+        and shrink on a narrow screen.
     table : pandas.DataFrame, optional
         Data of the chart, shown on request under it. Leave it out only where a table with the same numbers
         stands beside the figure.
