@@ -58,6 +58,11 @@ def holds_numbers(column: pd.Series) -> bool:
     return types.is_numeric_dtype(column) and not (types.is_bool_dtype(column) or types.is_complex_dtype(column))
 
 
+def holds_decimals(column: pd.Series) -> bool:
+    """Whether a column holds decimals only, as objects; so does one without any value."""
+    return column.dtype == object and all(isinstance(value, Decimal) for value in column.dropna())
+
+
 def with_columns(frame: pd.DataFrame, columns: Mapping[str, pd.Series | float]) -> pd.DataFrame:
     """A copy of a frame with other columns under the names of some of its own."""
     result = frame.copy()

@@ -91,6 +91,11 @@ class MissingPackageError(KanonLabError):
     """An optional package that a function needs and that is not installed."""
 
 
+def encodable(text: str) -> bool:
+    """Whether a text can be written to a file: whether it has no half of a surrogate pair."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
 @contextmanager
 def about(place: str, *, part: bool = False) -> Iterator[None]:
     """Put the name of a file, or of one of two tables, before each `DataError` that is raised inside.

@@ -17,9 +17,7 @@ import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
 from kanon_lab import files
-from kanon_lab.data.values import BLANKS, Changes, MissingCodes, composed, tidied, tidy
-from kanon_lab.data.values import DECIMAL as _DECIMAL
-from kanon_lab.data.values import WHOLE as _WHOLE
+from kanon_lab.data.values import BLANKS, DECIMAL, WHOLE, Changes, MissingCodes, composed, tidied, tidy
 from kanon_lab.errors import DataError, OptionError, shortened
 
 # What messages say of a file without a header.
@@ -150,6 +148,11 @@ class Dialect:
         check_thousands(self.thousands)
         if self.thousands is not None and self.thousands == self.decimal:  # both of them given
             raise OptionError(f"thousands and decimal are both {self.decimal!r}; give two signs")
+
+    @property
+    def facts(self) -> dict[str, str | None]:
+        """Its parts by name; a sign between thousands only where there is one."""
+        return {name: value for name, value in vars(self).items() if name != "thousands" or value}
 
     @property
     def note(self) -> str | None:
@@ -412,12 +415,12 @@ def _typed(cells: pa.ChunkedArray, stays: bool, signs: str) -> tuple[pa.ChunkedA
     """Cells as numbers where that loses nothing, else as text; and which of the `signs` stands before decimals."""
     if stays:
         return cells, None
-    if _all_match(cells, _WHOLE):
+    if _all_match(cells, WHOLE):
         return cells.cast(pa.int64()), None
     sign, thousands = None, signs == ",." and _all_match(cells, _THOUSANDS)
     if "," in signs and _all_match(cells, _DECIMAL_COMMA):
         sign, numbers = ",", pc.replace_substring(cells, ",", ".")
-    elif "." in signs and _all_match(cells, _DECIMAL) and not thousands:
+    elif "." in signs and _all_match(cells, DECIMAL) and not thousands:
         sign, numbers = ".", cells
     else:
         return cells, None

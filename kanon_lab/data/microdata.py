@@ -42,6 +42,7 @@ READ_FORMATS = (*FORMATS, "sas7bdat")
 
 # Read too: cells between tabs, and an archive with one file of cells.
 _CELLS, _PACKED = ("csv", "tsv"), "zip"
+_READ = (*READ_FORMATS, *_CELLS, _PACKED)
 # Files whose columns stand in fixed places, as nothing in them says.
 _FIXED = ("txt", "dat", "fwf", "asc", "prn")
 
@@ -146,11 +147,7 @@ def read_file(
     dialect = Dialect(encoding, separator, decimal, thousands)
     with files.limited(max_bytes):
         path, name, codes = located(path_or_name)
-        if (
-            not codes
-            and files.file_format(path) not in (*READ_FORMATS, *_CELLS, _PACKED)
-            and files.status(path) is None
-        ):
+        if not codes and files.file_format(path) not in _READ and files.status(path) is None:
             raise OptionError(f"{path}: neither a data set ({_offered()}) nor a file; check the name or path")
         with about(str(path)):
             return _read(
@@ -185,7 +182,7 @@ def _read(
     keep_codes: bool = False,
 ) -> MicrodataFile:
     form = files.file_format(path)
-    if form not in (*READ_FORMATS, *_CELLS, _PACKED):
+    if form not in _READ:
         files.check_file(path)
         if form in _FIXED:
             raise DataError(_fixed_width(Path(path)))
@@ -212,13 +209,13 @@ def _read(
 
     files.check_signature(content, form)
     changes = Changes()
-    labels, named_labels, missing, notes, how = {}, {}, {}, [], vars(Dialect()).copy()
+    labels, named_labels, missing, notes, how = {}, {}, {}, [], Dialect().facts
     formats: dict[str, str] = {}
     user_missing: UserMissing = {}
     lost_codes: dict[str, int] = {}
     if form == "csv":
         frame, seen = read_delimited(content, choose, dialect, text, na, codes, changes)
-        how, notes = vars(seen), [seen.note] if seen.note else []
+        how, notes = seen.facts, [seen.note] if seen.note else []
     elif form in STATISTICAL_FORMATS:
         read = read_statistical(content, form, choose, dialect.encoding, keep_codes=keep_codes)
         formats, user_missing, lost_codes = read.formats, read.user_missing, read.lost_codes
@@ -250,7 +247,6 @@ def _read(
     ]
     notes += [*codes.notes(frame.columns), *changes.notes()]
     size = {"records": len(frame), "columns": len(named)}
-    how = {fact: value for fact, value in how.items() if fact != "thousands" or value}
     facts = {"name": name, "format": form, **how, **size, **files.identity(path)}
     rows, frame = frame.index, frame.reset_index(drop=True)
     missing = codes.added_to(missing, frame.columns)
@@ -291,7 +287,6 @@ def _xlsx(content: bytes, choose: _Choose, sheet: str | int | None) -> pd.DataFr
     from kanon_lab.data.tables import check_cells, find_sheet, read_sheet
 
     place = 0 if sheet is None else find_sheet(content, sheet)
-
     frame = read_sheet(content, place=place)
     frame.columns = [name.strip(BLANKS) for name in frame.columns]
     try:

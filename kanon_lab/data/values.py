@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kanon_lab import files
-from kanon_lab.columns import as_decimal, as_text, composed, holds_numbers
+from kanon_lab.columns import as_decimal, as_text, composed, holds_decimals, holds_numbers
 from kanon_lab.errors import DataError, OptionError, meant, shortened
 from kanon_lab.terms import Note
 
@@ -245,7 +245,7 @@ def settled(
         column = column.mask(absent) if absent.any() else column
     if column.dtype == object:
         column = _of_objects(_with_numbers(column, stays, name, changes or Changes()))
-        if stays and column.dtype == object and all(isinstance(value, Decimal) for value in column.dropna()):
+        if stays and holds_decimals(column):
             column = column.map(as_text, na_action="ignore").astype("str")
     if pd.api.types.is_bool_dtype(column) or not pd.api.types.is_numeric_dtype(column):
         return column
@@ -293,22 +293,17 @@ def _with_numbers(column: pd.Series, stays: bool, name: str, changes: Changes) -
     if str not in kinds or len(kinds) == 1 or not all(map(_is_number, kinds - {str})):
         return column
     if stays:
-        return column.map(_spelt, na_action="ignore")
+        return column.map(as_text, na_action="ignore")
     distinct = pd.Series(column.dropna().unique(), dtype=object)
     number_of = {text: _number_in(text) for text in distinct[_are_texts(distinct)]}
-    spellings = set(distinct.map(_spelt))
+    spellings = set(distinct.map(as_text))
     of_spelling = {text: number_of[text] if text in number_of else _number_in(text) for text in spellings}
     # Codes such as 1.1 and 1.10 are different values that would be one number.
     if None in number_of.values() or len(set(of_spelling.values())) < len(spellings):
-        number_of = {text: value for text, value in number_of.items() if value is not None and _spelt(value) == text}
+        number_of = {text: value for text, value in number_of.items() if value is not None and as_text(value) == text}
     rows = column.isin(list(number_of)) & _are_texts(column)
     changes.add("texts_among_numbers", name, int(rows.sum()))
     return column.where(~rows, column.map(number_of.get))
-
-
-def _spelt(value: Any) -> str:
-    """A value as a csv file has it."""
-    return value if isinstance(value, str) else as_text(value)
 
 
 def _number_in(text: str) -> int | float | None:
@@ -323,7 +318,7 @@ def _of_objects(column: pd.Series) -> pd.Series:
     kinds = set(map(type, known))
     if kinds <= {str}:
         return column.astype("str")
-    if all(issubclass(kind, (numbers.Real, Decimal)) and kind is not bool for kind in kinds):
+    if all(map(_is_number, kinds)):
         if not any(issubclass(kind, Decimal) for kind in kinds):
             are_whole = [issubclass(kind, numbers.Integral) for kind in kinds]
             if not any(are_whole) or known.abs().max() < (2**63 if all(are_whole) else _EXACT):

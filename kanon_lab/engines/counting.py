@@ -119,8 +119,8 @@ def count_records(
     path, _, codes = located(path)
     reading.text.extend(codes)
     with spill_folder(spill) as folder, about(str(path)):
-        how: dict[str, Any] = {"dialect": dialect or Dialect(), "na": reading.na, "changes": reading.changes}
-        how["progress"] = progress
+        of_cells: dict[str, Any] = {"na": reading.na, "changes": reading.changes}
+        how: dict[str, Any] = {"dialect": dialect or Dialect(), "progress": progress, **of_cells}
         source = find_source(path, spec.variables, engine, folder, needed=reading.codes.codes, **how)
         with closing(opened_engine(engine, memory, folder)) as opened, diagnosed(source, spec, reading, progress):
             opened.open(source)

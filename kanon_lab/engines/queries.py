@@ -6,7 +6,6 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,7 @@ import pyarrow as pa
 
 from kanon_lab import files
 from kanon_lab.classes.sums import Pieces
-from kanon_lab.columns import LARGEST_PACKED, Coded, coded, holds_numbers, sorted_rows
+from kanon_lab.columns import LARGEST_PACKED, Coded, coded, holds_decimals, holds_numbers, sorted_rows
 from kanon_lab.data.delimited import as_values
 from kanon_lab.data.microdata import as_column
 from kanon_lab.data.values import BLANKS, Changes, Code, MissingCodes, composed, listed, settled
@@ -230,8 +229,7 @@ def weights_of(engine: Engine, source: Source, name: str, reading: Reading) -> W
     else:
         join, number = f"JOIN weighed ON c{at} IS NOT DISTINCT FROM weighed.value", "weighed.number"
         cells, values = _different(engine, source, at, reading)
-        decimals = values.dtype == object and all(isinstance(value, Decimal) for value in values.dropna())
-        if not (decimals or holds_numbers(values)):
+        if not (holds_decimals(values) or holds_numbers(values)):
             raise DataError(f"column {shortened(name)} holds weights that are no numbers; mend them")
         numbers = values.to_numpy(dtype=float, na_value=np.nan)
         engine.put("weighed", pa.table({"value": cells, "number": pa.array(numbers, from_pandas=False)}))

@@ -80,9 +80,8 @@ class Records:
     @property
     def found(self) -> dict[str, Any]:
         """As of a `kanon_lab.data.MicrodataFile`, but for the bytes and hash of the file."""
-        dialect = vars(self._source.dialect or Dialect())
+        dialect = (self._source.dialect or Dialect()).facts
         decimals = "".join(sorted(self._reading.decimals)) or None
-        dialect = {fact: value for fact, value in dialect.items() if fact != "thousands" or value}
         facts = {"format": self._source.form, **dialect, "decimal": decimals}
         return {**facts, "records": int(self.counted.records.sum()), "columns": len(self.named)}
 
@@ -289,8 +288,8 @@ def opened_records(
     path, _, codes = located(path)
     reading.text.extend(codes)
     with spill_folder(spill) as folder, about(str(path)):
-        how: dict[str, Any] = {"dialect": dialect or Dialect(), "na": reading.na, "changes": reading.changes}
-        how["progress"] = progress
+        of_cells: dict[str, Any] = {"na": reading.na, "changes": reading.changes}
+        how: dict[str, Any] = {"dialect": dialect or Dialect(), "progress": progress, **of_cells}
         needed, without = [*others, *without, *reading.codes.codes], tuple(without)
         source = find_source(path, spec.variables, engine, folder, needed=needed, without=without, **how)
         if not source.named:

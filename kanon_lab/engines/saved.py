@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ import pyarrow as pa
 
 from kanon_lab import files
 from kanon_lab.classes.sums import Sums
+from kanon_lab.columns import holds_decimals
 from kanon_lab.data.microdata import as_column
 from kanon_lab.data.tables import NO_PARQUET
 from kanon_lab.data.values import MissingCodes, settled
@@ -142,8 +142,7 @@ def _joined(name: str, columns: list[pd.Series]) -> pd.Series:
 
 def _is_exact(column: pd.Series) -> bool:
     """Whether a column holds whole numbers or decimals only."""
-    decimals = column.dtype == object and all(isinstance(value, Decimal) for value in column.dropna())
-    return decimals or pd.api.types.is_integer_dtype(column)
+    return holds_decimals(column) or pd.api.types.is_integer_dtype(column)
 
 
 def with_roles(counted: CountedFile, **roles: Any) -> KeySpec:

@@ -11,12 +11,11 @@ import pandas as pd
 
 from kanon_lab.arguments import as_share, check_frame
 from kanon_lab.columns import coded, grouped, numbers_of, one_column, refuse, strata_codes
-from kanon_lab.errors import DataError, OptionError, meant, shortened
+from kanon_lab.errors import DataError, OptionError, encodable, meant, shortened
 from kanon_lab.methods.perturbation import KEEPS, Perturbed, generator, reordered, variables_of
 from kanon_lab.methods.transition import (
     category,
     check_transition,
-    encodable,
     evenly,
     framed,
     redrawing,

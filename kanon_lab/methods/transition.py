@@ -20,7 +20,7 @@ import pandas as pd
 
 from kanon_lab.arguments import as_share, check_whole
 from kanon_lab.columns import as_text, composed
-from kanon_lab.errors import OptionError, nearest, shortened
+from kanon_lab.errors import OptionError, encodable, nearest, shortened
 
 #: How far the sum of a row may be from 1.
 TOLERANCE = 1e-9
@@ -33,11 +33,6 @@ Shares = Mapping[Hashable, float] | pd.Series | Sequence[float] | np.ndarray
 def category(value: object) -> str:
     """The text by which a category is matched."""
     return composed(as_text(value))
-
-
-def encodable(text: str) -> bool:
-    """Whether a text can be written to a file: whether it has no half of a surrogate pair."""
-    return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def transition_matrix(categories: Iterable[Hashable], *, keep: float | Mapping[Hashable, float]) -> pd.DataFrame:

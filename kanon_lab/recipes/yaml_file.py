@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from kanon_lab import files
-from kanon_lab.errors import AbsentFileError, DataError, shortened
+from kanon_lab.errors import AbsentFileError, DataError, encodable, shortened
 
 _MOST_BYTES = 1_000_000
 
@@ -73,9 +73,7 @@ class _Loader(yaml.SafeLoader):
             )
         if getattr(event, "tag", None) is not None:
             raise _fault("a ! that means a type here; put it in quotes", event)
-        if isinstance(text := getattr(event, "value", None), str) and any(
-            "\ud800" <= sign <= "\udfff" for sign in text
-        ):
+        if not encodable(getattr(event, "value", "")):
             raise _fault("a text has half a character (a surrogate); write it again", event)
         return super().compose_node(parent, index)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from kanon_lab import files
 from kanon_lab.data.microdata import MicrodataFile, read_file, reading_notes
-from kanon_lab.errors import KanonLabError, OptionError, about, inside, shortened
+from kanon_lab.errors import KanonLabError, OptionError, about, encodable, inside, shortened
 from kanon_lab.recipes.chain import Recipe, as_recipe
 from kanon_lab.recipes.settings import LEAST, OF_REPORTS, RecipeSettings, ReportSettings
 from kanon_lab.recipes.tradeoff import measure_of
@@ -162,7 +162,7 @@ def _check_plain(settings: Mapping[str, Any]) -> None:
         for part in _parts(value):
             if isinstance(part, int) and abs(part) >= _TOO_LARGE and name != "seed":
                 raise OptionError(f"{shortened(name)}: a number has more than 18 digits; write a smaller one")
-            if isinstance(part, str) and any("\ud800" <= letter <= "\udfff" for letter in part):
+            if isinstance(part, str) and not encodable(part):
                 raise OptionError(f"{shortened(name)}: a text has half a character (a surrogate); write it again")
     limits = settings.get("limits")
     counts = {name: settings.get(name) for name in _OF_RECORDS}
@@ -208,10 +208,10 @@ def _overridden(settings: dict[str, Any], name: str, value: Any) -> dict[str, An
 
 def _map(mapped: Mapping[str, Any], of_recipe: Mapping[str, Any]) -> dict[str, Any]:
     """The recipes to compare, each of them checked, and the measures to compare them by."""
-    recipe = {name: value for name, value in of_recipe.items() if name in RecipeSettings.model_fields}
-    settings = {**recipe, "steps": mapped.get("steps", recipe.get("steps", [])), "grid": mapped["grid"]}
     from kanon_lab.recipes.grid import grid_candidates
 
+    recipe = {name: value for name, value in of_recipe.items() if name in RecipeSettings.model_fields}
+    settings = {**recipe, "steps": mapped.get("steps", recipe.get("steps", [])), "grid": mapped["grid"]}
     grid_candidates(settings)
     measures = {kind: mapped[kind] for kind in ("risk", "loss") if kind in mapped}
     for kind, name in measures.items():

@@ -7,7 +7,6 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import cache, reduce
 from importlib import resources
 from io import StringIO
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from kanon_lab.columns import USUAL_MARKS
+from kanon_lab.columns import USUAL_MARKS, holds_decimals
 from kanon_lab.errors import DataError
 
 if TYPE_CHECKING:
@@ -149,7 +148,7 @@ def kind_of(column: pd.Series) -> str:
         return "whole numbers"
     if types.is_numeric_dtype(column):
         return "numbers"
-    if column.dtype == object and column.notna().any() and all(isinstance(cell, Decimal) for cell in column.dropna()):
+    if column.notna().any() and holds_decimals(column):
         # Whole numbers as long as these are codes.
         return "text" if all(cell == cell.to_integral_value() for cell in column.dropna()) else "numbers"
     if types.is_datetime64_any_dtype(column):
