@@ -1,0 +1,357 @@
+"""Columns that identify persons by what their cells hold, whatever they are called.
+
+A column holds e-mail addresses, telephone numbers or the like where cells look so; numbers of persons where far more
+cells pass the check digits of a country's numbers than chance lets through; free text where long texts vary; and values
+of their own where nearly every filled cell has another one. Nothing here quotes a cell.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from math import log
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.columns import as_text, distinct, floats_of, named_columns
+from kanon_lab.roles import KeySpec
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+#: What a cell may hold; of those in `BY_VARIETY` an office may say that the column is released as it is.
+KINDS = ("email", "web", "iban", "card", "number", "telephone", "coordinates", "text", "unique")
+BY_VARIETY = ("text", "unique")
+
+# Filled cells without which a value of its own says nothing; the share of cells that differ where they identify.
+_ENOUGH, _OWN = 20, 0.95
+# Long texts: words that a cell has at least, such cells with different texts, and their share of all such cells.
+_WORDS, _LONG_TEXTS, _VARIED = 4, 10, 0.5
+# An address that more records than this share leads to a source, not to a person.
+_SHARED = 20
+# Of a number without blanks or a plus, so many must differ, and this share of the cells, to be taken for a telephone.
+_TELEPHONES, _TELEPHONES_VARY = 20, 0.3
+# Numbers that are tested for check digits: those of the first look, and all of them.
+_FIRST_LOOK, _LOOK = 40, 2_000
+# Digits of such a number at least.
+_DIGITS = 7
+# Share of the numbers of the right form that pass; of those with one digit changed, the share that may pass.
+_PASSED, _CHANGED_PASSED = 0.5, 0.25
+# Check digits let one number in ten pass by chance; so often and more, chance explains it less than once in exp(25).
+_CHANCE, _EVIDENCE = 0.1, 25
+# Whole numbers of so many digits, all of one length, are codes; running ones lie this close together.
+_CODE, _RUNNING = 5, 1.5
+
+_EMAIL = r"[\w.+\-]+@[\w\-]+(?:\.[\w\-]+)+"
+_WEB = r"(?i)(?:https?://|www\.)\S+|\b[\w\-]+\.(?:com|org|net|edu|gov|info|eu|es|cat|cl|me)/\S+"
+_IBAN = r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b"
+_CARD = re.compile(r"(?:4\d{12}(?:\d{3})?|(?:5[1-5]|2[2-7])\d{14}|3[47]\d{13}|6(?:011|5\d\d|4[4-9]\d)\d{12})")
+# A telephone: with a plus, an area in parentheses, or a word before it; Spanish ones among other words.
+_TELEPHONE = (
+    r"(?i)(?:^|[^\w+])(?:\+|00[1-9]\d{0,2}[ .\-/])\d(?:[ .\-/()]*\d){6,13}(?:\D|$)"
+    r"|\(\+?\d{1,5}\)[ .\-]*\d(?:[ .\-]*\d){4,10}(?:\D|$)"
+    r"|\b(?:tel|tlf|tfno|fono|phone|m[oó]vil|m[oò]bil|mobile|cel|call|llam)[a-zé]*\W{1,3}(?:\w+ ){0,2}\d(?:[ .\-]*\d){6,12}(?:\D|$)"
+    r"|[a-z].*\s[6-9]\d\d(?:[ .\-]?\d){6}(?:\D|$)"
+)
+# Telephones by their groups, or of nine digits as in Spain and Chile: codes may look so too.
+_LIKE_TELEPHONE = re.compile(r"\d{2,4}(?:[ .\-/]\d{2,4}){2,4}|[6-9]\d{8}")
+_PLACE = (
+    r"^\W{0,2}[\-+]?\d{1,2}\.\d{3,}°?\s*[NS]?\s*[,; ]\s*[\-+]?\d{1,3}\.\d{3,}°?\s*[EWO]?\W{0,2}$"
+    r"|^(?:POINT|Point|point) ?\([\-\d. ]+\)$|\d{1,2}°\s*\d{1,2}.*\d{1,3}°\s*\d{1,2}"
+)
+# In a text, what may be a number with check digits: it begins with up to four letters, and ends with any letter.
+_IN_TEXT = r"(?i)(?:^|[^\w.\-])((?:[a-z]{1,4}[\-]?)?\d[\d.\-/]{4,22}(?:-?[a-z0-9])?)(?:[^\w]|$)"
+_WHOLE_CELL = r"^[0-9A-Za-z](?:[ .\-/]?[0-9A-Za-z]){6,21}$"
+_LATITUDE = re.compile(r"(?i)(?:^|[_\W])(?:lat|latitude?|latitud)(?:$|[_\W\d])")
+_LONGITUDE = re.compile(r"(?i)(?:^|[_\W])(?:lon|lng|long|longitude?|longitud)(?:$|[_\W\d])")
+# Numbers of goods, places and papers have check digits too, and tell no person: by the titles that the library gives.
+_OF_NO_PERSON = re.compile(r"(?i)post|drug|securities|stock|slip|receipt|routing|school|note|EC Number|energy|NACE|excise")
+
+
+@dataclass(frozen=True)
+class Identifier:
+    """What a column holds that identifies persons.
+
+    `columns` is its name (two for a latitude and a longitude); `kind` one of `KINDS`; `cells` the filled cells that
+    are such (an estimate, where the column has more than 2,000 different numbers with check digits); `scheme` the
+    numbers whose check digits they pass, such as ``es.dni``.
+    """
+
+    columns: tuple[str, ...]
+    kind: str
+    cells: int
+    scheme: str = ""
+
+    @property
+    def by_variety(self) -> bool:
+        """Whether it is only that values differ: an office may say that the column is released as it is."""
+        return self.kind in BY_VARIETY
+
+
+def identifiers_in(
+    frame: pd.DataFrame, spec: KeySpec | None = None, *, as_is: Collection[str] = ()
+) -> tuple[Identifier, ...]:
+    """The columns of a release that identify persons by what their cells hold.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        What is released.
+    spec : KeySpec, optional
+        Its roles. Key variables, household and weight do not count for their variety, nor do quantities: decimals, and
+        whole numbers among the numeric variables unless they run or are codes of one length.
+    as_is : collection of str
+        Columns that do not count for their variety either.
+
+    Returns
+    -------
+    tuple of Identifier
+        In the order of the columns; a column with several kinds of content has one for each.
+
+    Examples
+    --------
+    >>> from kanon_lab.recipes.identifiers import identifiers_in
+    >>> frame = pd.DataFrame({"zone": [*"NNSS"], "contact": ["ana@example.org", None, None, "-"]})
+    >>> [(found.columns, found.kind, found.cells) for found in identifiers_in(frame)]
+    [(('contact',), 'email', 1)]
+    """
+    known = {*as_is}
+    if spec is not None:
+        known |= {*spec.key_variables, spec.household, spec.weight}
+    quantities = spec.numeric_variables if spec is not None else ()
+    found = []
+    for name, column in named_columns(frame):
+        kinds = identifiers_of(column, varied=name not in known, quantity=name in quantities)
+        found += [Identifier((name,), *kind) for kind in kinds]
+    return (*found, *_places(frame))
+
+
+def identifiers_of(column: pd.Series, *, varied: bool = True, quantity: bool = False) -> list[tuple[str, int, str]]:
+    """Kind, cells and scheme of all that a column holds which identifies persons; as `Identifier` has them.
+
+    Without `varied` the variety of its values does not count; `quantity` says that whole numbers are one.
+    """
+    codes, values = distinct(column)
+    times = np.bincount(codes[codes >= 0], minlength=len(values))
+    types = pd.api.types
+    if not len(values) or types.is_bool_dtype(values.dtype):
+        return []
+    if types.is_datetime64_any_dtype(values.dtype):
+        return _unique(times) if varied else []
+    if (numbers := _numbers(values)) is not None:
+        if (numbers % 1 != 0).any():
+            return []
+        texts = _whole_texts(values, numbers)
+        quantity = quantity and not _are_codes(numbers)
+    else:
+        texts = pd.Series([as_text(value).strip() for value in values] if values.dtype == object else values, dtype="str")
+    found = [*_held(texts, times, varied, text=numbers is None)]
+    if varied and not found and not quantity:
+        found = _free_text(texts, times) or _unique(times)
+    return found
+
+
+def _numbers(values: pd.Index) -> np.ndarray | None:
+    """Values as numbers; None where one is none."""
+    if not pd.api.types.is_numeric_dtype(values.dtype) and values.dtype != object:
+        return None
+    numbers = floats_of(values)
+    return numbers if np.isfinite(numbers).all() else None
+
+
+def _whole_texts(values: pd.Index, numbers: np.ndarray) -> pd.Series:
+    """Whole numbers as texts of one length, since zeros before a number are lost; none where all are short."""
+    if numbers.min() < 0 or numbers.max() < 10 ** (_DIGITS - 1):
+        return pd.Series([], dtype="str")
+    whole = values.to_numpy()
+    texts = whole.astype(np.int64).astype(str) if whole.dtype.kind in "iuf" else [as_text(value) for value in whole]
+    texts = pd.Series(texts, dtype="str")
+    return texts.str.zfill(int(texts.str.len().max()))
+
+
+def _are_codes(numbers: np.ndarray) -> bool:
+    """Whether different whole numbers are codes rather than a quantity: running ones, or long ones of one length."""
+    low, high = numbers.min(), numbers.max()
+    one_length = low >= 0 and len(str(int(low))) == len(str(int(high))) >= _CODE
+    return bool(one_length or high - low + 1 <= _RUNNING * len(numbers))
+
+
+def _unique(times: np.ndarray) -> list[tuple[str, int, str]]:
+    """Whether nearly every filled cell has a value of its own."""
+    cells = int(times.sum())
+    return [("unique", cells, "")] if cells >= _ENOUGH and len(times) >= _OWN * cells else []
+
+
+def _free_text(texts: pd.Series, times: np.ndarray) -> list[tuple[str, int, str]]:
+    """Whether many cells hold long texts, most of which no other cell holds."""
+    if len(texts) < _LONG_TEXTS:
+        return []
+    long = (texts.str.count(r"\S+") >= _WORDS).to_numpy()
+    cells = int(times[long].sum())
+    return [("text", cells, "")] if long.sum() >= max(_LONG_TEXTS, _VARIED * cells) else []
+
+
+def _held(texts: pd.Series, times: np.ndarray, varied: bool, *, text: bool) -> Iterator[tuple[str, int, str]]:
+    """Addresses and numbers in the different texts of a column, each with how many cells have it."""
+
+    def count(which: np.ndarray) -> int:
+        return int(times[which].sum())
+
+    if not len(texts):
+        return
+    if text:
+        for kind, sign, pattern, most in (("email", "@", _EMAIL, None), ("web", ".", _WEB, _SHARED)):
+            which = _matches(texts, pattern, sign)
+            if most is not None:
+                which = which & (times <= most)
+            if which.any():
+                yield kind, count(which), ""
+        if (which := _matches(texts, _PLACE, ".") | _matches(texts, _PLACE, "°")).any() and which.sum() > 1:
+            yield "coordinates", count(which), ""
+    digits = texts.str.count(r"\d").to_numpy() >= _DIGITS - 1
+    if not digits.any():
+        return
+    texts, times = texts[digits], times[digits]
+    if text and (which := _ibans(texts)).any():
+        yield "iban", count(which), ""
+    checked = [*_checked(texts, times, text)]
+    yield from checked
+    which = _matches(texts, _TELEPHONE, "") if text else np.zeros(len(texts), dtype=bool)
+    if not checked and not which.any() and varied:
+        which = texts.str.fullmatch(_LIKE_TELEPHONE.pattern).to_numpy() & texts.str.count(r"\d").between(9, 11).to_numpy()
+        if which.sum() < max(_TELEPHONES, _TELEPHONES_VARY * count(which), len(texts) / 2):
+            return
+    if which.any() and not any(kind != "iban" for kind, _, _ in checked):
+        yield "telephone", count(which), ""
+
+
+def _matches(texts: pd.Series, pattern: str, sign: str) -> np.ndarray:
+    """Which texts have a pattern; only those with a sign are looked at."""
+    which = np.array(texts.str.contains(sign, regex=False)) if sign else np.ones(len(texts), dtype=bool)
+    if which.any():
+        which[which] = texts[which].str.contains(pattern, regex=True).to_numpy()
+    return which
+
+
+def _ibans(texts: pd.Series) -> np.ndarray:
+    """Which texts hold an account number (IBAN)."""
+    which = _matches(texts, _IBAN, "")
+    if which.any():
+        from stdnum import iban
+
+        numbers = texts[which].str.extract(f"({_IBAN})")[0]
+        which[which] = [iban.is_valid(number) for number in numbers]
+    return which
+
+
+def _checked(texts: pd.Series, times: np.ndarray, text: bool) -> Iterator[tuple[str, int, str]]:
+    """Numbers of cards, and those of persons and firms of which a country says the check digits."""
+    if text:
+        whole = texts.str.contains(_WHOLE_CELL, regex=True).to_numpy()
+        inside = texts[~whole].str.extract(_IN_TEXT)[0]
+        texts = texts.where(whole).fillna(inside.reindex(texts.index))
+        known = texts.notna().to_numpy()
+        texts, times = texts[known], times[known]
+    if len(texts) < 2:
+        return
+    rows = np.linspace(0, len(texts) - 1, min(len(texts), _LOOK)).astype(int)
+    numbers, weights = [str(number) for number in texts.iloc[rows]], times[rows]
+    first = [numbers[row] for row in np.linspace(0, len(numbers) - 1, min(len(numbers), _FIRST_LOOK)).astype(int)]
+    best: tuple[float, str] = (0, "")
+    for scheme, check in {"card": _check_card, **_schemes()}.items():
+        look = [check(number) for number in first]
+        if look.count(True) < _PASSED * (len(look) - look.count(None)) or True not in look:
+            continue
+        passed = look if len(first) == len(numbers) else [check(number) for number in numbers]
+        if _is_beyond_chance(passed, numbers, check):
+            share = float(weights[[result is True for result in passed]].sum() / weights.sum())
+            if share > best[0]:
+                best = (share, scheme)
+    if best[0]:
+        kind, scheme = ("card", "") if best[1] == "card" else ("number", best[1])
+        yield kind, round(best[0] * int(times.sum())), scheme
+
+
+def _is_beyond_chance(passed: list[bool | None], numbers: list[str], check: Callable[[str], bool | None]) -> bool:
+    """Whether more numbers of the right form pass than chance lets through, and hardly any with one digit changed."""
+    formed, right = sum(result is not None for result in passed), sum(result is True for result in passed)
+    if not right or (share := right / formed) < _PASSED:
+        return False
+    valid = [number for number, result in zip(numbers, passed, strict=True) if result][:_FIRST_LOOK]
+    changed = [check(_with_another_digit(number, place)) for place, number in enumerate(valid)]
+    chance = max(_CHANCE, changed.count(True) / len(changed))
+    if chance > _CHANGED_PASSED:
+        return False
+    missed = (1 - share) * log((1 - share) / (1 - chance)) if share < 1 else 0.0
+    return formed * (share * log(share / chance) + missed) >= _EVIDENCE
+
+
+def _with_another_digit(number: str, place: int) -> str:
+    """A number with one of its digits changed."""
+    places = [at for at, sign in enumerate(number) if sign.isdecimal()]
+    at = places[place % len(places)]
+    return f"{number[:at]}{(int(number[at]) + 1 + place % 9) % 10}{number[at + 1 :]}"
+
+
+@cache
+def _schemes() -> dict[str, Callable[[str], bool | None]]:
+    """By name such as ``es.dni``, a check of the numbers of persons and firms of a country."""
+    from stdnum.util import get_module_name, get_number_modules
+
+    modules = {module.__name__.removeprefix("stdnum."): module for module in get_number_modules()}
+    return {
+        name: _check_of(module)
+        for name, module in modules.items()
+        if re.match(r"[a-z]{2}_?\.", name) and not _OF_NO_PERSON.search(get_module_name(module))
+    }
+
+
+def _check_of(module: ModuleType | Any) -> Callable[[str], bool | None]:
+    """Whether a number is right: None where it has not the form, False where only its check digits are wrong."""
+    from stdnum.exceptions import InvalidChecksum, ValidationError
+
+    def check(number: str) -> bool | None:
+        try:
+            module.validate(number)
+        except InvalidChecksum:
+            return False
+        except (ValidationError, ValueError, IndexError, KeyError):
+            return None
+        return True
+
+    return check
+
+
+def _check_card(number: str) -> bool | None:
+    """Whether the check digit of a payment card is right; None where it has not its form."""
+    from stdnum import luhn
+
+    plain = re.sub(r"[ \-]", "", number)
+    return luhn.is_valid(plain) if _CARD.fullmatch(plain) else None
+
+
+def _places(frame: pd.DataFrame) -> Iterator[Identifier]:
+    """Latitudes and longitudes: two columns of decimals that are called so, with values that fit."""
+    decimals = {}
+    for name, column in named_columns(frame):
+        if _LATITUDE.search(str(name)) or _LONGITUDE.search(str(name)):
+            numbers = pd.to_numeric(column, errors="coerce")
+            if pd.api.types.is_numeric_dtype(numbers) and (numbers % 1 > 0).any():
+                decimals[name] = numbers.astype(float)
+    for name, latitude in decimals.items():
+        if not _LATITUDE.search(str(name)) or not (latitude.abs().max() <= 90):
+            continue
+        for other, longitude in decimals.items():
+            both = int((latitude.notna() & longitude.notna()).sum())
+            if other != name and _LONGITUDE.search(str(other)) and longitude.abs().max() <= 180 and both:
+                yield Identifier((name, other), "coordinates", both)
+                break
+
+
+def columns_of(found: Sequence[Identifier]) -> tuple[str, ...]:
+    """The columns that identify persons, once."""
+    return tuple(dict.fromkeys(name for identifier in found for name in identifier.columns))
