@@ -8,7 +8,7 @@ of their own where nearly every filled cell has another one. Nothing here quotes
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import log
@@ -43,8 +43,9 @@ _DIGITS = 7
 _PASSED, _CHANGED_PASSED = 0.5, 0.25
 # Check digits let one number in ten pass by chance; so often and more, chance explains it less than once in exp(25).
 _CHANCE, _EVIDENCE = 0.1, 25
-# Whole numbers of so many digits, all of one length, are codes; running ones lie this close together.
-_CODE, _RUNNING = 5, 1.5
+# Whole numbers of one length are codes if they are so long, or from five digits on fill so much of what that length
+# holds; running ones lie this close together.
+_CODE, _SHORT_CODE, _FILLED, _RUNNING = 7, 5, 0.8, 1.5
 
 _EMAIL = r"[\w.+\-]+@[\w\-]+(?:\.[\w\-]+)+"
 _WEB = r"(?i)(?:https?://|www\.)\S+|\b[\w\-]+\.(?:com|org|net|edu|gov|info|eu|es|cat|cl|me)/\S+"
@@ -93,8 +94,7 @@ class Identifier:
 
 
 def identifiers_in(
-    frame: pd.DataFrame, spec: KeySpec | None = None, *, as_is: Collection[str] = ()
-) -> tuple[Identifier, ...]:
+    frame: pd.DataFrame, spec: KeySpec | None = None) -> tuple[Identifier, ...]:
     """The columns of a release that identify persons by what their cells hold.
 
     Parameters
@@ -102,10 +102,9 @@ def identifiers_in(
     frame : DataFrame
         What is released.
     spec : KeySpec, optional
-        Its roles. Key variables, household and weight do not count for their variety, nor do quantities: decimals, and
-        whole numbers among the numeric variables unless they run or are codes of one length.
-    as_is : collection of str
-        Columns that do not count for their variety either.
+        Its roles. Key variables, household, weight and what is released as it is do not count for their variety, nor
+        do quantities: decimals, and whole numbers among the numeric variables unless they run or are codes of one
+        length.
 
     Returns
     -------
@@ -119,9 +118,9 @@ def identifiers_in(
     >>> [(found.columns, found.kind, found.cells) for found in identifiers_in(frame)]
     [(('contact',), 'email', 1)]
     """
-    known = {*as_is}
+    known: set[str | None] = set()
     if spec is not None:
-        known |= {*spec.key_variables, spec.household, spec.weight}
+        known = {*spec.key_variables, *spec.released_as_is, spec.household, spec.weight}
     quantities = spec.numeric_variables if spec is not None else ()
     found = []
     for name, column in named_columns(frame):
@@ -175,9 +174,10 @@ def _whole_texts(values: pd.Index, numbers: np.ndarray) -> pd.Series:
 
 def _are_codes(numbers: np.ndarray) -> bool:
     """Whether different whole numbers are codes rather than a quantity: running ones, or long ones of one length."""
-    low, high = numbers.min(), numbers.max()
-    one_length = low >= 0 and len(str(int(low))) == len(str(int(high))) >= _CODE
-    return bool(one_length or high - low + 1 <= _RUNNING * len(numbers))
+    low, high = int(numbers.min()), int(numbers.max())
+    length, filled = len(str(high)), high - low >= _FILLED * 9 * 10 ** (len(str(high)) - 1)
+    of_one_length = low >= 0 and len(str(low)) == length >= (_SHORT_CODE if filled else _CODE)
+    return of_one_length or high - low + 1 <= _RUNNING * len(numbers)
 
 
 def _unique(times: np.ndarray) -> list[tuple[str, int, str]]:

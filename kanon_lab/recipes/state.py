@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from kanon_lab.errors import UnfitOptionError, inside, meant, shortened
 from kanon_lab.measures.survey_indicators import KEYS
 from kanon_lab.methods import CLAIMS
 from kanon_lab.methods.suppression import claims_of, key_combinations
+from kanon_lab.recipes.identifiers import Identifier, identifiers_in
 from kanon_lab.recipes.measured import Baseline, Measured, Truth, without_variables
 from kanon_lab.roles import KeySpec, check_k
 
@@ -182,6 +184,11 @@ class Chain(Baseline):
     def released_spec(self) -> KeySpec:
         """The roles that matter of what is released; see `without_variables`."""
         return without_variables(self.spec, self.state.removed)
+
+    @cached_property
+    def identifiers(self) -> tuple[Identifier, ...] | None:
+        """Released columns that identify persons by what their cells hold; None for an engine's counts."""
+        return None if self.state.counts is not None else identifiers_in(self.state.released, self.spec)
 
     @property
     def shows_households(self) -> bool:

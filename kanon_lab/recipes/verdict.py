@@ -15,6 +15,7 @@ from kanon_lab.measures import household_size, measure, with_household_compositi
 from kanon_lab.measures.file_measures import UNWEIGHTED, ClassRisks
 from kanon_lab.measures.registry import LIMITS, limit_of
 from kanon_lab.recipes.exposure import Exposure, dependent_columns, exposed_by_columns
+from kanon_lab.recipes.identifiers import columns_of
 from kanon_lab.recipes.households import household_disclosure, order_notes, shared_by_members
 from kanon_lab.recipes.released import NO_ROLE, label_notes, released_columns, unassigned, untouched
 from kanon_lab.recipes.state import Chain, derived_seed, final_claims
@@ -47,9 +48,9 @@ _MOST_LINKED = 0.05
 class Caution:
     """A risk of a release that no limit covers.
 
-    `key` is ``exposed``, ``own_class``, ``true_key``, ``household_size``, ``household_composition``,
-    ``numeric_linkage`` or ``perturbed``; `count` the records (None where it is a share); `columns` those that
-    reveal it; `text` a sentence.
+    `key` is ``identifier``, ``exposed``, ``own_class``, ``true_key``, ``household_size``, ``household_composition``,
+    ``numeric_linkage`` or ``perturbed``; `count` the records (of an identifier the cells; None where it is a share);
+    `columns` those that reveal it; `text` a sentence.
     """
 
     key: str
@@ -166,6 +167,12 @@ class Release:
             columns = () if about is None else tuple(about(self))
             yield _row(name, limit, value, records=value if measure.unit == "records" else None, columns=columns)
 
+    @property
+    def identifying(self) -> tuple[str, ...] | None:
+        """Released columns that identify persons by what their cells hold; None where it is not known."""
+        found = self.protection.identifiers
+        return None if found is None else columns_of(found)
+
     @cached_property
     def unassigned(self) -> tuple[str, ...]:
         """Released columns without a role."""
@@ -193,6 +200,12 @@ def _cautions(release: Release) -> Iterator[Caution]:
     """Cautions, the gravest first."""
     protection, last, k = release.protection, release.last, release.k
     spec = protection.spec
+    for found in protection.identifiers or ():
+        key = "varied" if found.by_variety else "identifier"
+        content = Note(f"identifier_{found.kind}", **({"scheme": found.scheme} if found.scheme else {}))
+        names = " + ".join(map(shortened, found.columns))
+        text = Note(f"caution_{key}", names=names, cells=found.cells, content=content)
+        yield Caution("identifier", found.cells, found.columns, text)
     for row in named_rows(release.exposure.columns.sort_values("records", ascending=False, kind="stable")):
         if row.records:
             names, keys = (" + ".join(map(shortened, side)) for side in (row.columns, row.keys))
@@ -240,7 +253,9 @@ def notes_of(protection: Chain) -> Iterator[Note]:
     columns, n = released_columns(protection), len(protection.original)
     if names := untouched(columns):
         yield Note("untouched", columns=_listed(names))
-    for row in named_rows(columns[(columns["role"] == NO_ROLE) & (columns["distinct_values"] > n / 2)]):
+    identifying = columns_of(protection.identifiers or ())
+    alone = (columns["role"] == NO_ROLE) & (columns["distinct_values"] > n / 2)
+    for row in named_rows(columns[alone & ~columns["column"].isin(identifying)]):
         yield Note("alone", column=shortened(row.column), values=row.distinct_values, records=n)
     yield from one_band_notes(protection)
     # Keys that were recoded, with their released ghosts that no step has changed.
