@@ -126,7 +126,7 @@ def identifiers_in(
     for name, column in named_columns(frame):
         kinds = identifiers_of(column, varied=name not in known, quantity=name in quantities)
         found += [Identifier((name,), *kind) for kind in kinds]
-    return (*found, *_places(frame))
+    return (*found, *places_in(frame))
 
 
 def identifiers_of(column: pd.Series, *, varied: bool = True, quantity: bool = False) -> list[tuple[str, int, str]]:
@@ -334,7 +334,7 @@ def _check_card(number: str) -> bool | None:
     return luhn.is_valid(plain) if _CARD.fullmatch(plain) else None
 
 
-def _places(frame: pd.DataFrame) -> Iterator[Identifier]:
+def places_in(frame: pd.DataFrame) -> Iterator[Identifier]:
     """Latitudes and longitudes: two columns of decimals that are called so, with values that fit."""
     decimals = {}
     for name, column in named_columns(frame):

@@ -134,7 +134,8 @@ def test_a_first_configuration_is_one_that_a_report_takes(capsys, survey, tmp_pa
     assert spec.key_variables == ("enc_region", "rph_edad", "Sexo")
     assert (spec.weight, spec.household) == ("Fact_Pers", "hogar")
     assert spec.direct_identifiers == ("RUT", "Nombre", "card")
-    assert config.limits == {"k": 3, "global_risk": 0.02, "household_risk": 0.05, "exposed_by_columns": 0}
+    always = {"unassigned_columns": 0, "identifiers_found": 0}
+    assert config.limits == {"k": 3, "global_risk": 0.02, "household_risk": 0.05, "exposed_by_columns": 0, **always}
     config.recipe.check(a_file())
 
 
