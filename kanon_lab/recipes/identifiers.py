@@ -12,10 +12,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import log
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from kanon_lab.columns import as_text, distinct, floats_of, named_columns
 from kanon_lab.roles import KeySpec
@@ -29,14 +32,15 @@ BY_VARIETY = ("text", "unique")
 
 # Filled cells without which a value of its own says nothing; the share of cells that differ where they identify.
 _ENOUGH, _OWN = 20, 0.95
-# Long texts: words that a cell has at least, such cells with different texts, and their share of all such cells.
-_WORDS, _LONG_TEXTS, _VARIED = 4, 10, 0.5
-# An address that more records than this share leads to a source, not to a person.
-_SHARED = 20
+# Long texts: words that a cell has at least; how many must differ, and the share of them that one cell alone holds.
+_WORDS, _LONG_TEXTS, _VARIED = 4, 10, 0.8
+# A web address that more records than this share leads to a source, not to a person; fewer different addresses or
+# places than this are labels.
+_SHARED, _FEW = 20, 3
 # Of a number without blanks or a plus, so many must differ, and this share of the cells, to be taken for a telephone.
 _TELEPHONES, _TELEPHONES_VARY = 20, 0.3
-# Numbers that are tested for check digits: those of the first look, and all of them.
-_FIRST_LOOK, _LOOK = 40, 2_000
+# Numbers that are tested for check digits: at first, where half of those pass, and with one digit changed.
+_FIRST_LOOK, _LOOK, _CHANGED = 16, 2_000, 100
 # Digits of such a number at least.
 _DIGITS = 7
 # Share of the numbers of the right form that pass; of those with one digit changed, the share that may pass.
@@ -47,30 +51,34 @@ _CHANCE, _EVIDENCE = 0.1, 25
 # holds; running ones lie this close together.
 _CODE, _SHORT_CODE, _FILLED, _RUNNING = 7, 5, 0.8, 1.5
 
-_EMAIL = r"[\w.+\-]+@[\w\-]+(?:\.[\w\-]+)+"
+_EMAIL = r"[^\s@,;:<>()]+@[^\s@,;:<>()]+\.[^\s@,;:<>().]+"
 _WEB = r"(?i)(?:https?://|www\.)\S+|\b[\w\-]+\.(?:com|org|net|edu|gov|info|eu|es|cat|cl|me)/\S+"
 _IBAN = r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b"
 _CARD = re.compile(r"(?:4\d{12}(?:\d{3})?|(?:5[1-5]|2[2-7])\d{14}|3[47]\d{13}|6(?:011|5\d\d|4[4-9]\d)\d{12})")
-# A telephone: with a plus, an area in parentheses, or a word before it; Spanish ones among other words.
+# A telephone: with a plus, an area in parentheses, or a word before it. Among other words one of nine digits may be an
+# amount, so that several must differ.
 _TELEPHONE = (
     r"(?i)(?:^|[^\w+])(?:\+|00[1-9]\d{0,2}[ .\-/])\d(?:[ .\-/()]*\d){6,13}(?:\D|$)"
     r"|\(\+?\d{1,5}\)[ .\-]*\d(?:[ .\-]*\d){4,10}(?:\D|$)"
-    r"|\b(?:tel|tlf|tfno|fono|phone|m[oó]vil|m[oò]bil|mobile|cel|call|llam)[a-zé]*\W{1,3}(?:\w+ ){0,2}\d(?:[ .\-]*\d){6,12}(?:\D|$)"
-    r"|[a-z].*\s[6-9]\d\d(?:[ .\-]?\d){6}(?:\D|$)"
+    r"|\b(?:tel|tlf|tfno|fono|phone|mobile|m[oó]vil|m[oò]bil|cel|call|llam)[a-zé]*\W{1,3}(?:\w+ ){0,2}"
+    r"\d(?:[ .\-]*\d){6,12}(?:\D|$)"
 )
+_AMONG_WORDS = r"(?i)[a-z].*\s[6-9]\d\d(?:[ .\-]?\d){6}(?:\D|$)"
 # Telephones by their groups, or of nine digits as in Spain and Chile: codes may look so too.
 _LIKE_TELEPHONE = re.compile(r"\d{2,4}(?:[ .\-/]\d{2,4}){2,4}|[6-9]\d{8}")
 _PLACE = (
-    r"^\W{0,2}[\-+]?\d{1,2}\.\d{3,}°?\s*[NS]?\s*[,; ]\s*[\-+]?\d{1,3}\.\d{3,}°?\s*[EWO]?\W{0,2}$"
+    r"^\W{0,2}[\-+]?\d{1,2}(?:\.\d{3,}|,\d{4,})°?\s*[NS]?\s*[,; ]\s*[\-+]?\d{1,3}(?:\.\d{3,}|,\d{4,})°?\s*[EWO]?\W{0,2}$"
     r"|^(?:POINT|Point|point) ?\([\-\d. ]+\)$|\d{1,2}°\s*\d{1,2}.*\d{1,3}°\s*\d{1,2}"
 )
 # In a text, what may be a number with check digits: it begins with up to four letters, and ends with any letter.
-_IN_TEXT = r"(?i)(?:^|[^\w.\-])((?:[a-z]{1,4}[\-]?)?\d[\d.\-/]{4,22}(?:-?[a-z0-9])?)(?:[^\w]|$)"
+_IN_TEXT = r"(?i)(?:^|[^\w.\-])(?P<number>(?:[a-z]{1,4}[\-]?)?\d[\d.\-/]{4,22}(?:-?[a-z0-9])?)(?:[^\w]|$)"
 _WHOLE_CELL = r"^[0-9A-Za-z](?:[ .\-/]?[0-9A-Za-z]){6,21}$"
 _LATITUDE = re.compile(r"(?i)(?:^|[_\W])(?:lat|latitude?|latitud)(?:$|[_\W\d])")
 _LONGITUDE = re.compile(r"(?i)(?:^|[_\W])(?:lon|lng|long|longitude?|longitud)(?:$|[_\W\d])")
 # Numbers of goods, places and papers have check digits too, and tell no person: by the titles that the library gives.
-_OF_NO_PERSON = re.compile(r"(?i)post|drug|securities|stock|slip|receipt|routing|school|note|EC Number|energy|NACE|excise")
+_OF_NO_PERSON = re.compile(
+    r"(?i)post|drug|securities|stock|slip|receipt|routing|school|note|EC Number|energy|NACE|excise"
+)
 
 
 @dataclass(frozen=True)
@@ -93,8 +101,7 @@ class Identifier:
         return self.kind in BY_VARIETY
 
 
-def identifiers_in(
-    frame: pd.DataFrame, spec: KeySpec | None = None) -> tuple[Identifier, ...]:
+def identifiers_in(frame: pd.DataFrame, spec: KeySpec | None = None) -> tuple[Identifier, ...]:
     """The columns of a release that identify persons by what their cells hold.
 
     Parameters
@@ -144,14 +151,20 @@ def identifiers_of(column: pd.Series, *, varied: bool = True, quantity: bool = F
     if (numbers := _numbers(values)) is not None:
         if (numbers % 1 != 0).any():
             return []
-        texts = _whole_texts(values, numbers)
         quantity = quantity and not _are_codes(numbers)
-    else:
-        texts = pd.Series([as_text(value).strip() for value in values] if values.dtype == object else values, dtype="str")
-    found = [*_held(texts, times, varied, text=numbers is None)]
-    if varied and not found and not quantity:
-        found = _free_text(texts, times) or _unique(times)
-    return found
+        rows = _some(len(values))
+        found = [*_numbers_held(_whole_texts(values, numbers, rows), times[rows], times.sum(), varied)]
+        return found or (_unique(times) if varied and not quantity else [])
+    texts = _texts(values)
+    found = [*_texts_held(texts, times, varied)]
+    return found or (_free_text(texts, times) or _unique(times) if varied else [])
+
+
+def _texts(values: pd.Index) -> pa.Array:
+    """Values as texts; halves of characters are replaced."""
+    if not isinstance(values.dtype, pd.StringDtype):
+        values = pd.Index([as_text(value).encode("utf-8", "replace").decode() for value in values], dtype="str")
+    return pa.array(values, type=pa.large_string())
 
 
 def _numbers(values: pd.Index) -> np.ndarray | None:
@@ -159,17 +172,17 @@ def _numbers(values: pd.Index) -> np.ndarray | None:
     if not pd.api.types.is_numeric_dtype(values.dtype) and values.dtype != object:
         return None
     numbers = floats_of(values)
-    return numbers if np.isfinite(numbers).all() else None
+    if values.dtype == object:
+        return numbers if np.isfinite(numbers).all() else None
+    return np.where(np.isfinite(numbers), numbers, 0.5)  # a column with infinite ones holds a quantity
 
 
-def _whole_texts(values: pd.Index, numbers: np.ndarray) -> pd.Series:
+def _whole_texts(values: pd.Index, numbers: np.ndarray, rows: np.ndarray) -> list[str]:
     """Whole numbers as texts of one length, since zeros before a number are lost; none where all are short."""
     if numbers.min() < 0 or numbers.max() < 10 ** (_DIGITS - 1):
-        return pd.Series([], dtype="str")
-    whole = values.to_numpy()
-    texts = whole.astype(np.int64).astype(str) if whole.dtype.kind in "iuf" else [as_text(value) for value in whole]
-    texts = pd.Series(texts, dtype="str")
-    return texts.str.zfill(int(texts.str.len().max()))
+        return []
+    length = len(str(int(numbers.max())))
+    return [as_text(value).zfill(length) for value in values.take(rows)]
 
 
 def _are_codes(numbers: np.ndarray) -> bool:
@@ -186,94 +199,89 @@ def _unique(times: np.ndarray) -> list[tuple[str, int, str]]:
     return [("unique", cells, "")] if cells >= _ENOUGH and len(times) >= _OWN * cells else []
 
 
-def _free_text(texts: pd.Series, times: np.ndarray) -> list[tuple[str, int, str]]:
-    """Whether many cells hold long texts, most of which no other cell holds."""
+def _free_text(texts: pa.Array, times: np.ndarray) -> list[tuple[str, int, str]]:
+    """Whether some cells hold long texts, nearly all of which no other cell holds."""
     if len(texts) < _LONG_TEXTS:
         return []
-    long = (texts.str.count(r"\S+") >= _WORDS).to_numpy()
-    cells = int(times[long].sum())
-    return [("text", cells, "")] if long.sum() >= max(_LONG_TEXTS, _VARIED * cells) else []
+    long = _matches(texts, rf"(?:\S+\s+){{{_WORDS - 1}}}\S")
+    alone = int((times[long] == 1).sum())
+    return [("text", int(times[long].sum()), "")] if alone >= max(_LONG_TEXTS, _VARIED * long.sum()) else []
 
 
-def _held(texts: pd.Series, times: np.ndarray, varied: bool, *, text: bool) -> Iterator[tuple[str, int, str]]:
+def _texts_held(texts: pa.Array, times: np.ndarray, varied: bool) -> Iterator[tuple[str, int, str]]:
     """Addresses and numbers in the different texts of a column, each with how many cells have it."""
-
-    def count(which: np.ndarray) -> int:
-        return int(times[which].sum())
-
-    if not len(texts):
-        return
-    if text:
-        for kind, sign, pattern, most in (("email", "@", _EMAIL, None), ("web", ".", _WEB, _SHARED)):
-            which = _matches(texts, pattern, sign)
-            if most is not None:
-                which = which & (times <= most)
-            if which.any():
-                yield kind, count(which), ""
-        if (which := _matches(texts, _PLACE, ".") | _matches(texts, _PLACE, "°")).any() and which.sum() > 1:
-            yield "coordinates", count(which), ""
-    digits = texts.str.count(r"\d").to_numpy() >= _DIGITS - 1
+    held = {
+        "email": (_matches(texts, _EMAIL), 1),
+        "web": (_matches(texts, _WEB) & (times <= _SHARED), _FEW),
+        "coordinates": (_matches(texts, _PLACE), _FEW),
+    }
+    yield from ((kind, int(times[which].sum()), "") for kind, (which, least) in held.items() if which.sum() >= least)
+    digits = _matches(texts, rf"(?:\d\D*){{{_DIGITS - 1}}}")
     if not digits.any():
         return
-    texts, times = texts[digits], times[digits]
-    if text and (which := _ibans(texts)).any():
-        yield "iban", count(which), ""
-    checked = [*_checked(texts, times, text)]
+    texts, times = texts.filter(pa.array(digits)), times[digits]
+    if (which := _ibans(texts)).any():
+        yield "iban", int(times[which].sum()), ""
+    whole = _matches(texts, _WHOLE_CELL)
+    inside = pc.struct_field(pc.extract_regex(texts, _IN_TEXT), "number")
+    numbers = pc.if_else(pa.array(whole), texts, inside)
+    known = np.flatnonzero(numbers.is_valid().to_numpy(zero_copy_only=False))
+    rows = known[_some(len(known))]
+    checked = [*_numbers_held(numbers.take(pa.array(rows)).to_pylist(), times[rows], times[known].sum(), varied)]
+    telephones = _matches(texts, _TELEPHONE)
+    if (among := _matches(texts, _AMONG_WORDS)).sum() >= _LONG_TEXTS:
+        telephones = telephones | among
+    if telephones.any() and not any(kind in ("card", "number") for kind, _, _ in checked):
+        checked = [("telephone", int(times[telephones].sum()), "")]
     yield from checked
-    which = _matches(texts, _TELEPHONE, "") if text else np.zeros(len(texts), dtype=bool)
-    if not checked and not which.any() and varied:
-        which = texts.str.fullmatch(_LIKE_TELEPHONE.pattern).to_numpy() & texts.str.count(r"\d").between(9, 11).to_numpy()
-        if which.sum() < max(_TELEPHONES, _TELEPHONES_VARY * count(which), len(texts) / 2):
-            return
-    if which.any() and not any(kind != "iban" for kind, _, _ in checked):
-        yield "telephone", count(which), ""
 
 
-def _matches(texts: pd.Series, pattern: str, sign: str) -> np.ndarray:
-    """Which texts have a pattern; only those with a sign are looked at."""
-    which = np.array(texts.str.contains(sign, regex=False)) if sign else np.ones(len(texts), dtype=bool)
-    if which.any():
-        which[which] = texts[which].str.contains(pattern, regex=True).to_numpy()
-    return which
-
-
-def _ibans(texts: pd.Series) -> np.ndarray:
-    """Which texts hold an account number (IBAN)."""
-    which = _matches(texts, _IBAN, "")
-    if which.any():
-        from stdnum import iban
-
-        numbers = texts[which].str.extract(f"({_IBAN})")[0]
-        which[which] = [iban.is_valid(number) for number in numbers]
-    return which
-
-
-def _checked(texts: pd.Series, times: np.ndarray, text: bool) -> Iterator[tuple[str, int, str]]:
-    """Numbers of cards, and those of persons and firms of which a country says the check digits."""
-    if text:
-        whole = texts.str.contains(_WHOLE_CELL, regex=True).to_numpy()
-        inside = texts[~whole].str.extract(_IN_TEXT)[0]
-        texts = texts.where(whole).fillna(inside.reindex(texts.index))
-        known = texts.notna().to_numpy()
-        texts, times = texts[known], times[known]
-    if len(texts) < 2:
+def _numbers_held(numbers: list[str], times: np.ndarray, cells: float, varied: bool) -> Iterator[tuple[str, int, str]]:
+    """What different numbers are, which stand for those of so many cells: with check digits, or else telephones."""
+    if len(numbers) < 2:
         return
-    rows = np.linspace(0, len(texts) - 1, min(len(texts), _LOOK)).astype(int)
-    numbers, weights = [str(number) for number in texts.iloc[rows]], times[rows]
-    first = [numbers[row] for row in np.linspace(0, len(numbers) - 1, min(len(numbers), _FIRST_LOOK)).astype(int)]
-    best: tuple[float, str] = (0, "")
+
+    def counted(which: Sequence[bool]) -> int:
+        return round(cells * times[np.asarray(which)].sum() / times.sum())
+
+    first = [numbers[row] for row in _some(len(numbers), _FIRST_LOOK)]
+    best: tuple[int, str] = (0, "")
     for scheme, check in {"card": _check_card, **_schemes()}.items():
         look = [check(number) for number in first]
-        if look.count(True) < _PASSED * (len(look) - look.count(None)) or True not in look:
+        if look.count(True) < max(_PASSED * (len(look) - look.count(None)), 1):
             continue
         passed = look if len(first) == len(numbers) else [check(number) for number in numbers]
         if _is_beyond_chance(passed, numbers, check):
-            share = float(weights[[result is True for result in passed]].sum() / weights.sum())
-            if share > best[0]:
-                best = (share, scheme)
+            best = max(best, (counted([result is True for result in passed]), scheme), key=itemgetter(0))
     if best[0]:
-        kind, scheme = ("card", "") if best[1] == "card" else ("number", best[1])
-        yield kind, round(best[0] * int(times.sum())), scheme
+        yield ("card" if best[1] == "card" else "number"), best[0], best[1].removeprefix("card")
+    elif varied:
+        like = np.array([_LIKE_TELEPHONE.fullmatch(number) is not None for number in numbers])
+        like &= np.array([9 <= sum(map(str.isdecimal, number)) <= 11 for number in numbers])
+        if like.sum() >= max(_TELEPHONES, _TELEPHONES_VARY * times[like].sum(), len(numbers) / 2):
+            yield "telephone", counted(like), ""
+
+
+def _some(n: int, most: int = _LOOK) -> np.ndarray:
+    """Positions among `n`, at most so many, at equal distances."""
+    return np.linspace(0, n - 1, min(n, most)).astype(int)
+
+
+def _matches(texts: pa.Array, pattern: str) -> np.ndarray:
+    """Which texts have a pattern."""
+    return pc.match_substring_regex(texts, pattern).to_numpy(zero_copy_only=False)
+
+
+def _ibans(texts: pa.Array) -> np.ndarray:
+    """Which texts hold an account number (IBAN)."""
+    which = _matches(texts, _IBAN)
+    if which.any():
+        from stdnum import iban
+
+        found = pc.struct_field(pc.extract_regex(texts.filter(pa.array(which)), f"(?P<iban>{_IBAN})"), "iban")
+        which = which.copy()
+        which[which] = [iban.is_valid(number) for number in found.to_pylist()]
+    return which
 
 
 def _is_beyond_chance(passed: list[bool | None], numbers: list[str], check: Callable[[str], bool | None]) -> bool:
@@ -281,7 +289,7 @@ def _is_beyond_chance(passed: list[bool | None], numbers: list[str], check: Call
     formed, right = sum(result is not None for result in passed), sum(result is True for result in passed)
     if not right or (share := right / formed) < _PASSED:
         return False
-    valid = [number for number, result in zip(numbers, passed, strict=True) if result][:_FIRST_LOOK]
+    valid = [number for number, result in zip(numbers, passed, strict=True) if result][:_CHANGED]
     changed = [check(_with_another_digit(number, place)) for place, number in enumerate(valid)]
     chance = max(_CHANCE, changed.count(True) / len(changed))
     if chance > _CHANGED_PASSED:
