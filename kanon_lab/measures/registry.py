@@ -362,8 +362,8 @@ _ROWS = [
     Measure("identifiers_found", "size",
         ("columns that identify persons by what their cells hold",
          "columnas que identifican a personas por lo que contienen sus celdas"),
-        lambda release: release.identifying and len(release.identifying), "release", unit="columns", counted=False,
-        shown="",
+        lambda release: None if release.identifying is None else len(release.identifying),
+        "release", unit="columns", counted=False, shown="",
         limit=Limit(
             "at most", "is met when at most so many released columns hold e-mail addresses, telephone numbers, numbers "
             "of persons and the like, free text, or a value of its own in nearly every filled cell; `0` unless it says "

@@ -66,8 +66,9 @@ _TELEPHONE = (
 _AMONG_WORDS = r"(?i)[a-z].*\s[6-9]\d\d(?:[ .\-]?\d){6}(?:\D|$)"
 # Telephones by their groups, or of nine digits as in Spain and Chile: codes may look so too.
 _LIKE_TELEPHONE = re.compile(r"\d{2,4}(?:[ .\-/]\d{2,4}){2,4}|[6-9]\d{8}")
+_DEGREES = r"[\-+]?\d{1,3}(?:\.\d{3,}|,\d{4,})°?"
 _PLACE = (
-    r"^\W{0,2}[\-+]?\d{1,2}(?:\.\d{3,}|,\d{4,})°?\s*[NS]?\s*[,; ]\s*[\-+]?\d{1,3}(?:\.\d{3,}|,\d{4,})°?\s*[EWO]?\W{0,2}$"
+    rf"^\W{{0,2}}{_DEGREES}\s*[NS]?\s*[,; ]\s*{_DEGREES}\s*[EWO]?\W{{0,2}}$"
     r"|^(?:POINT|Point|point) ?\([\-\d. ]+\)$|\d{1,2}°\s*\d{1,2}.*\d{1,3}°\s*\d{1,2}"
 )
 # In a text, what may be a number with check digits: it begins with up to four letters, and ends with any letter.

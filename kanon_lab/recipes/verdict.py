@@ -15,8 +15,8 @@ from kanon_lab.measures import household_size, measure, with_household_compositi
 from kanon_lab.measures.file_measures import UNWEIGHTED, ClassRisks
 from kanon_lab.measures.registry import LIMITS, limit_of
 from kanon_lab.recipes.exposure import Exposure, dependent_columns, exposed_by_columns
-from kanon_lab.recipes.identifiers import columns_of
 from kanon_lab.recipes.households import household_disclosure, order_notes, shared_by_members
+from kanon_lab.recipes.identifiers import columns_of
 from kanon_lab.recipes.released import NO_ROLE, label_notes, released_columns, unassigned, untouched
 from kanon_lab.recipes.state import Chain, derived_seed, final_claims
 from kanon_lab.recipes.steps import kind_of
