@@ -368,12 +368,14 @@ _ROWS = [
             "at most", "is met when at most so many released columns hold e-mail addresses, telephone numbers, numbers "
             "of persons and the like, free text, or a value of its own in nearly every filled cell; `0` unless it says "
             "otherwise, and `null` for no such limit", "0",
-            ("These columns identify persons by what their cells hold: {columns}. Remove them, or name them under "
-             "direct_identifiers; the cautions say what they hold. Only a column of free text, or with a value of its "
-             "own in nearly every cell, may be listed under released_as_is once somebody has looked at it.",
-             "Estas columnas identifican a personas por lo que contienen sus celdas: {columns}. Retírelas o nómbrelas "
-             "en direct_identifiers; las advertencias dicen qué contienen. Solo una columna de texto libre, o con un "
-             "valor propio en casi cada celda, puede incluirse en released_as_is cuando alguien la haya revisado."),
+            ("Columns that identify persons by what their cells hold ({columns}): {value}, and at most {limit} were "
+             "wanted. Remove them, or name them under direct_identifiers; the cautions say what they hold. Only a "
+             "column of free text, or with a value of its own in nearly every cell, may be listed under released_as_is "
+             "once somebody has looked at it.",
+             "Columnas que identifican a personas por lo que contienen sus celdas ({columns}): {value}, y se exigían "
+             "{limit} como máximo. Retírelas o nómbrelas en direct_identifiers; las advertencias dicen qué contienen. "
+             "Solo una columna de texto libre, o con un valor propio en casi cada celda, puede incluirse en "
+             "released_as_is cuando alguien la haya revisado."),
             always=True, columns=lambda release: release.identifying or ())),
     # What a release has lost.
     Measure(

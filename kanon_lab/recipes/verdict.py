@@ -17,7 +17,7 @@ from kanon_lab.measures.registry import LIMITS, limit_of
 from kanon_lab.recipes.exposure import Exposure, dependent_columns, exposed_by_columns
 from kanon_lab.recipes.households import household_disclosure, order_notes, shared_by_members
 from kanon_lab.recipes.identifiers import columns_of
-from kanon_lab.recipes.released import NO_ROLE, label_notes, released_columns, unassigned, untouched
+from kanon_lab.recipes.released import label_notes, released_columns, unassigned, untouched
 from kanon_lab.recipes.state import Chain, derived_seed, final_claims
 from kanon_lab.recipes.steps import kind_of
 from kanon_lab.terms import Note
@@ -250,13 +250,8 @@ def notes_of(protection: Chain) -> Iterator[Note]:
         if households.spec.weight is None:
             key = "households_unweighted" if spec.weight is None else "households_not_weighted"
             yield Note(key, step="household_level", note=UNWEIGHTED)
-    columns, n = released_columns(protection), len(protection.original)
-    if names := untouched(columns):
+    if names := untouched(released_columns(protection)):
         yield Note("untouched", columns=_listed(names))
-    identifying = columns_of(protection.identifiers or ())
-    alone = (columns["role"] == NO_ROLE) & (columns["distinct_values"] > n / 2)
-    for row in named_rows(columns[alone & ~columns["column"].isin(identifying)]):
-        yield Note("alone", column=shortened(row.column), values=row.distinct_values, records=n)
     yield from one_band_notes(protection)
     # Keys that were recoded, with their released ghosts that no step has changed.
     changed = {name for step in protection.steps for name, cells in step.changed.items() if cells}
