@@ -8,6 +8,7 @@ of their own where nearly every filled cell has another one. Nothing here quotes
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -39,12 +40,12 @@ _WORDS, _LONG_TEXTS, _VARIED = 4, 10, 0.8
 _SHARED, _FEW = 20, 3
 # Of a number without blanks or a plus, so many must differ, and this share of the cells, to be taken for a telephone.
 _TELEPHONES, _TELEPHONES_VARY = 20, 0.3
-# Numbers that are tested for check digits: at first, where half of those pass, and with one digit changed.
-_FIRST_LOOK, _LOOK, _CHANGED = 16, 2_000, 100
+# Numbers that are tested for check digits: at first, where half of those pass, and with their digits mixed.
+_FIRST_LOOK, _LOOK, _MIXED = 16, 2_000, 100
 # Digits of such a number at least.
 _DIGITS = 7
-# Share of the numbers of the right form that pass; of those with one digit changed, the share that may pass.
-_PASSED, _CHANGED_PASSED = 0.5, 0.25
+# Share of the numbers of the right form that pass; of those with mixed digits, the share that may pass.
+_PASSED, _MIXED_PASSED = 0.5, 0.25
 # Check digits let one number in ten pass by chance; so often and more, chance explains it less than once in exp(25).
 _CHANCE, _EVIDENCE = 0.1, 25
 # Whole numbers of one length are codes if they are so long, or from five digits on fill so much of what that length
@@ -242,18 +243,17 @@ def _numbers_held(numbers: list[str], times: np.ndarray, cells: float, varied: b
     if len(numbers) < 2:
         return
 
-    def counted(which: Sequence[bool]) -> int:
-        return round(cells * times[np.asarray(which)].sum() / times.sum())
+    def counted(which: np.ndarray) -> int:
+        return round(cells * times[which].sum() / times.sum())
 
-    first = [numbers[row] for row in _some(len(numbers), _FIRST_LOOK)]
-    best: tuple[int, str] = (0, "")
-    for scheme, check in {"card": _check_card, **_schemes()}.items():
-        look = [check(number) for number in first]
-        if look.count(True) < max(_PASSED * (len(look) - look.count(None)), 1):
+    forms = np.array([re.sub("[A-Za-z]", "a", re.sub(r"\d", "9", number)) for number in numbers])
+    first, best = _some(len(numbers), _FIRST_LOOK), (0, "")
+    for scheme, check in {"card": _is_card, **_schemes()}.items():
+        if _share(np.array([check(numbers[row]) for row in first]), forms[first]) < _PASSED:
             continue
-        passed = look if len(first) == len(numbers) else [check(number) for number in numbers]
-        if _is_beyond_chance(passed, numbers, check):
-            best = max(best, (counted([result is True for result in passed]), scheme), key=itemgetter(0))
+        passed = np.array([check(number) for number in numbers])
+        if _is_beyond_chance(passed, numbers, forms, check):
+            best = max(best, (counted(passed), scheme), key=itemgetter(0))
     if best[0]:
         yield ("card" if best[1] == "card" else "number"), best[0], best[1].removeprefix("card")
     elif varied:
@@ -285,29 +285,31 @@ def _ibans(texts: pa.Array) -> np.ndarray:
     return which
 
 
-def _is_beyond_chance(passed: list[bool | None], numbers: list[str], check: Callable[[str], bool | None]) -> bool:
-    """Whether more numbers of the right form pass than chance lets through, and hardly any with one digit changed."""
-    formed, right = sum(result is not None for result in passed), sum(result is True for result in passed)
-    if not right or (share := right / formed) < _PASSED:
+def _share(passed: np.ndarray, forms: np.ndarray) -> float:
+    """Of the numbers that have the form of one that passes, the share that passes."""
+    return float(passed.sum() / np.isin(forms, forms[passed]).sum()) if passed.any() else 0.0
+
+
+def _is_beyond_chance(passed: np.ndarray, numbers: list[str], forms: np.ndarray, check: Callable[[str], bool]) -> bool:
+    """Whether more numbers of a form pass than chance lets through, and hardly any once their digits are mixed.
+
+    The digits are mixed place by place between numbers of one form, so that what numbers have in common stays: the
+    check digits of a part that is the same in all of them show nothing.
+    """
+    if (share := _share(passed, forms)) < _PASSED:
         return False
-    valid = [number for number, result in zip(numbers, passed, strict=True) if result][:_CHANGED]
-    changed = [check(_with_another_digit(number, place)) for place, number in enumerate(valid)]
-    chance = max(_CHANCE, changed.count(True) / len(changed))
-    if chance > _CHANGED_PASSED:
+    usual = Counter(forms[passed]).most_common(1)[0][0]
+    signs = np.array([[*numbers[row]] for row in np.flatnonzero(passed & (forms == usual))[:_MIXED]])
+    mixed = ["".join(number) for number in np.random.default_rng(0).permuted(signs, axis=0)]
+    chance = max(_CHANCE, sum(map(check, mixed)) / len(mixed))
+    if chance > _MIXED_PASSED:
         return False
     missed = (1 - share) * log((1 - share) / (1 - chance)) if share < 1 else 0.0
-    return formed * (share * log(share / chance) + missed) >= _EVIDENCE
-
-
-def _with_another_digit(number: str, place: int) -> str:
-    """A number with one of its digits changed."""
-    places = [at for at, sign in enumerate(number) if sign.isdecimal()]
-    at = places[place % len(places)]
-    return f"{number[:at]}{(int(number[at]) + 1 + place % 9) % 10}{number[at + 1 :]}"
+    return float(np.isin(forms, forms[passed]).sum()) * (share * log(share / chance) + missed) >= _EVIDENCE
 
 
 @cache
-def _schemes() -> dict[str, Callable[[str], bool | None]]:
+def _schemes() -> dict[str, Callable[[str], bool]]:
     """By name such as ``es.dni``, a check of the numbers of persons and firms of a country."""
     from stdnum.util import get_module_name, get_number_modules
 
@@ -319,28 +321,24 @@ def _schemes() -> dict[str, Callable[[str], bool | None]]:
     }
 
 
-def _check_of(module: ModuleType | Any) -> Callable[[str], bool | None]:
-    """Whether a number is right: None where it has not the form, False where only its check digits are wrong."""
-    from stdnum.exceptions import InvalidChecksum, ValidationError
+def _check_of(module: ModuleType | Any) -> Callable[[str], bool]:
+    """Whether a number is right; some of the library's checks fail on texts of another form."""
 
-    def check(number: str) -> bool | None:
+    def check(number: str) -> bool:
         try:
-            module.validate(number)
-        except InvalidChecksum:
+            return module.is_valid(number)
+        except (ValueError, IndexError, KeyError):
             return False
-        except (ValidationError, ValueError, IndexError, KeyError):
-            return None
-        return True
 
     return check
 
 
-def _check_card(number: str) -> bool | None:
-    """Whether the check digit of a payment card is right; None where it has not its form."""
+def _is_card(number: str) -> bool:
+    """Whether a number has the form and the check digit of a payment card."""
     from stdnum import luhn
 
     plain = re.sub(r"[ \-]", "", number)
-    return luhn.is_valid(plain) if _CARD.fullmatch(plain) else None
+    return _CARD.fullmatch(plain) is not None and luhn.is_valid(plain)
 
 
 def places_in(frame: pd.DataFrame) -> Iterator[Identifier]:
