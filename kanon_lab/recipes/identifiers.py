@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import log
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,9 +23,6 @@ import pyarrow.compute as pc
 
 from kanon_lab.columns import as_text, distinct, floats_of, named_columns
 from kanon_lab.roles import KeySpec
-
-if TYPE_CHECKING:
-    from types import ModuleType
 
 #: What a cell may hold; of those in `BY_VARIETY` an office may say that the column is released as it is.
 KINDS = ("email", "web", "iban", "card", "number", "telephone", "coordinates", "text", "unique")
@@ -143,6 +140,8 @@ def identifiers_of(column: pd.Series, *, varied: bool = True, quantity: bool = F
 
     Without `varied` the variety of its values does not count; `quantity` says that whole numbers are one.
     """
+    if pd.api.types.is_float_dtype(column.dtype) and ((column.dropna() % 1) != 0).any():  # before they are told apart
+        return []
     codes, values = distinct(column)
     times = np.bincount(codes[codes >= 0], minlength=len(values))
     types = pd.api.types
@@ -313,15 +312,15 @@ def _schemes() -> dict[str, Callable[[str], bool]]:
     """By name such as ``es.dni``, a check of the numbers of persons and firms of a country."""
     from stdnum.util import get_module_name, get_number_modules
 
-    modules = {module.__name__.removeprefix("stdnum."): module for module in get_number_modules()}
+    modules: Iterable[Any] = get_number_modules()
     return {
         name: _check_of(module)
-        for name, module in modules.items()
+        for name, module in ((module.__name__.removeprefix("stdnum."), module) for module in modules)
         if re.match(r"[a-z]{2}_?\.", name) and not _OF_NO_PERSON.search(get_module_name(module))
     }
 
 
-def _check_of(module: ModuleType | Any) -> Callable[[str], bool]:
+def _check_of(module: Any) -> Callable[[str], bool]:
     """Whether a number is right; some of the library's checks fail on texts of another form."""
 
     def check(number: str) -> bool:
