@@ -214,8 +214,8 @@ _ROWS = [
             "is met when so many records (`at_least`), or persons of the population as the weights estimate them "
             "(`persons`), are alike by some keys (`keys`), or by each set of so many keys (`size`)",
             "[{size: 2, at_least: 3}, {keys: [age, sex], persons: 100}]",
-            ("By {variable}, {records} records are among fewer than {limit} alike; the fewest are {value}, by {columns}. "
-             "Recode these keys more broadly, or let a step suppress with such combinations.",
+            ("By {variable}, {records} records are among fewer than {limit} alike; the fewest are {value}, by "
+             "{columns}. Recode these keys more broadly, or let a step suppress with such combinations.",
              "Por {variable}, {records} registros tienen menos de {limit} iguales; los menos son {value}, por "
              "{columns}. Recodifique esas claves en categorías más amplias, o suprima en un paso suppress con esas "
              "combinaciones."),

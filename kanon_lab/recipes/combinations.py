@@ -40,7 +40,8 @@ class CombinationLimit:
     def count(self, state: State, spec: KeySpec) -> tuple[int, int, tuple[str, ...]]:
         """The fewest that are alike by one of the sets, the records with fewer than `least`, and that set.
 
-        `spec` has the roles of what is released. Sets of which a key is not released are left out: without any the limit does not bind, and the count is -1.
+        `spec` has the roles of what is released. Sets of which a key is not released are left out: without any, the
+        limit does not bind, and the count is -1.
         """
         fewest, below, worst = -1, 0, self.sets[0]
         for keys in self.sets:
