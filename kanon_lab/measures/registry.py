@@ -295,7 +295,14 @@ _ROWS = [
              "Recodifique {key} en categorías más amplias o perturbe más."))),
     Measure(
         "numeric_linkage", "risk", ("records linked by their quantities", "registros vinculados por sus cantidades"),
-        attrgetter("numeric_linkage"), **_STATE, unit="share", rounding="whole", needs="numeric_variables"),
+        attrgetter("numeric_linkage"), **_STATE, unit="share", rounding="whole", needs="numeric_variables",
+        limit=Limit(
+            "at most", "is met when an intruder who links records by their true quantities finds at most this share of "
+            "them; needs `numeric_variables`", "0.05",
+            ("Somebody who knows the true quantities of all finds {value} of the records, and {limit} was wanted. "
+             "Round the quantities, microaggregate them, add noise, or remove them.",
+             "Quien conozca las cantidades verdaderas de todos encuentra el {value} de los registros y se exigía "
+             "{limit}. Redondee las cantidades, microagréguelas, añádales ruido o retírelas."))),
     # Of a sensitive variable: the worst class.
     Measure(
         "distinct", "diversity", ("different values", "valores distintos"), lambda values: distinct_l(values.counts),

@@ -236,6 +236,8 @@ def _bounds(name: str, bound: object, spec: KeySpec, risks: Collection[float]) -
         return as_combination_limits(bound, spec, place)
     if measure.needs == "household" and spec.household is None:
         raise OptionError(f"{place} needs a household; name its variable (household: ...)")
+    if measure.needs == "numeric_variables" and not spec.numeric_variables:
+        raise OptionError(f"{place} needs a quantity; name it (numeric_variables: [...])")
     if by == "variable" and not sensitive:
         raise OptionError(f"{place} needs a sensitive variable; name it (sensitive_variables: [...])")
     if not isinstance(bound, Mapping) or not by:
