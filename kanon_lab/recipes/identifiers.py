@@ -27,6 +27,8 @@ from kanon_lab.roles import KeySpec
 #: What a cell may hold; of those in `BY_VARIETY` an office may say that the column is released as it is.
 KINDS = ("email", "web", "iban", "card", "number", "telephone", "coordinates", "text", "unique")
 BY_VARIETY = ("text", "unique")
+#: Kind, cells and scheme, as `Identifier` has them.
+Content = tuple[str, int, str]
 
 # Filled cells without which a value of its own says nothing; the share of cells that differ where they identify.
 _ENOUGH, _OWN = 20, 0.95
@@ -100,7 +102,9 @@ class Identifier:
         return self.kind in BY_VARIETY
 
 
-def identifiers_in(frame: pd.DataFrame, spec: KeySpec | None = None) -> tuple[Identifier, ...]:
+def identifiers_in(
+    frame: pd.DataFrame, spec: KeySpec | None = None, *, known: dict[Any, list[Content]] | None = None
+) -> tuple[Identifier, ...]:
     """The columns of a release that identify persons by what their cells hold.
 
     Parameters
@@ -111,6 +115,8 @@ def identifiers_in(frame: pd.DataFrame, spec: KeySpec | None = None) -> tuple[Id
         Its roles. Key variables, household, weight and what is released as it is do not count for their variety, nor
         do quantities: decimals, and whole numbers among the numeric variables unless they run or are codes of one
         length.
+    known : dict, optional
+        What was found in columns of the same names and values; what is found in others is added.
 
     Returns
     -------
@@ -124,18 +130,20 @@ def identifiers_in(frame: pd.DataFrame, spec: KeySpec | None = None) -> tuple[Id
     >>> [(found.columns, found.kind, found.cells) for found in identifiers_in(frame)]
     [(('contact',), 'email', 1)]
     """
-    known: set[str | None] = set()
+    looked_at: set[str | None] = set()
     if spec is not None:
-        known = {*spec.key_variables, *spec.released_as_is, spec.household, spec.weight}
+        looked_at = {*spec.key_variables, *spec.released_as_is, spec.household, spec.weight}
     quantities = spec.numeric_variables if spec is not None else ()
-    found = []
+    known, found = {} if known is None else known, []
     for name, column in named_columns(frame):
-        kinds = identifiers_of(column, varied=name not in known, quantity=name in quantities)
-        found += [Identifier((name,), *kind) for kind in kinds]
+        asked = {"varied": name not in looked_at, "quantity": name in quantities}
+        if (key := (name, *asked.values())) not in known:
+            known[key] = identifiers_of(column, **asked)
+        found += [Identifier((name,), *content) for content in known[key]]
     return (*found, *places_in(frame))
 
 
-def identifiers_of(column: pd.Series, *, varied: bool = True, quantity: bool = False) -> list[tuple[str, int, str]]:
+def identifiers_of(column: pd.Series, *, varied: bool = True, quantity: bool = False) -> list[Content]:
     """Kind, cells and scheme of all that a column holds which identifies persons; as `Identifier` has them.
 
     Without `varied` the variety of its values does not count; `quantity` says that whole numbers are one.
@@ -194,13 +202,13 @@ def _are_codes(numbers: np.ndarray) -> bool:
     return of_one_length or high - low + 1 <= _RUNNING * len(numbers)
 
 
-def _unique(times: np.ndarray) -> list[tuple[str, int, str]]:
+def _unique(times: np.ndarray) -> list[Content]:
     """Whether nearly every filled cell has a value of its own."""
     cells = int(times.sum())
     return [("unique", cells, "")] if cells >= _ENOUGH and len(times) >= _OWN * cells else []
 
 
-def _free_text(texts: pa.Array, times: np.ndarray) -> list[tuple[str, int, str]]:
+def _free_text(texts: pa.Array, times: np.ndarray) -> list[Content]:
     """Whether some cells hold long texts, nearly all of which no other cell holds."""
     if len(texts) < _LONG_TEXTS:
         return []
@@ -209,7 +217,7 @@ def _free_text(texts: pa.Array, times: np.ndarray) -> list[tuple[str, int, str]]
     return [("text", int(times[long].sum()), "")] if alone >= max(_LONG_TEXTS, _VARIED * long.sum()) else []
 
 
-def _texts_held(texts: pa.Array, times: np.ndarray, varied: bool) -> Iterator[tuple[str, int, str]]:
+def _texts_held(texts: pa.Array, times: np.ndarray, varied: bool) -> Iterator[Content]:
     """Addresses and numbers in the different texts of a column, each with how many cells have it."""
     held = {
         "email": (_matches(texts, _EMAIL), 1),
@@ -237,7 +245,7 @@ def _texts_held(texts: pa.Array, times: np.ndarray, varied: bool) -> Iterator[tu
     yield from checked
 
 
-def _numbers_held(numbers: list[str], times: np.ndarray, cells: float, varied: bool) -> Iterator[tuple[str, int, str]]:
+def _numbers_held(numbers: list[str], times: np.ndarray, cells: float, varied: bool) -> Iterator[Content]:
     """What different numbers are, which stand for those of so many cells: with check digits, or else telephones."""
     if len(numbers) < 2:
         return

@@ -19,7 +19,7 @@ from kanon_lab.errors import UnfitOptionError, inside, meant, shortened
 from kanon_lab.measures.survey_indicators import KEYS
 from kanon_lab.methods import CLAIMS
 from kanon_lab.methods.suppression import claims_of, key_combinations
-from kanon_lab.recipes.identifiers import Identifier, identifiers_in
+from kanon_lab.recipes.identifiers import Content, Identifier, identifiers_in
 from kanon_lab.recipes.measured import Baseline, Measured, Truth, without_variables
 from kanon_lab.roles import KeySpec, check_k
 
@@ -46,6 +46,11 @@ class State:
     truth: Truth = field(repr=False)
     measured: Measured
     counts: Counts | None = field(default=None, repr=False)
+
+    @cached_property
+    def contents(self) -> dict[Any, list[Content]]:
+        """By column what it holds that identifies persons, as far as it was looked for."""
+        return {}
 
     @property
     def released(self) -> pd.DataFrame:
@@ -187,8 +192,18 @@ class Chain(Baseline):
 
     @cached_property
     def identifiers(self) -> tuple[Identifier, ...] | None:
-        """Released columns that identify persons by what their cells hold; None for an engine's counts."""
-        return None if self.state.counts is not None else identifiers_in(self.state.released, self.spec)
+        """Released columns that identify persons by what their cells hold; None for an engine's counts.
+
+        Columns that no step has changed are looked at once for all the chains from one start.
+        """
+        if self.state.counts is not None:
+            return None
+        steps = [step.changed | step.suppressed for step in self.steps]
+        changed = {name for cells in steps for name, count in cells.items() if count}
+        contents = {key: found for key, found in self.start.contents.items() if key[0] not in changed}
+        found = identifiers_in(self.state.released, self.spec, known=contents)
+        self.start.contents.update((key, kinds) for key, kinds in contents.items() if key[0] not in changed)
+        return found
 
     @property
     def shows_households(self) -> bool:

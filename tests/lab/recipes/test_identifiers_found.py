@@ -228,3 +228,13 @@ def test_e_mails_and_remarks_of_some_persons_stop_a_release_that_is_met_without_
     row = judge(chain, limits).verdict.set_index("name").loc["identifiers_found"]
     assert (row.met, row.columns) == (False, (column,))
     assert judge(chain.apply("remove_variables", {"variables": column}), limits).met
+
+
+def test_chains_from_one_start_find_what_each_release_holds():
+    frame = pd.DataFrame({"zone": [*"NS"] * (N // 2), "own": [f"c{n}" for n in ROW], "mail": some("p{}@x.example")})
+    chain = protect(frame, KeySpec(["zone"]))
+    merged = chain.apply("recode", {"variable": "own", "hierarchy": {"masks": [4, 1]}, "level": 1})
+    for each in (chain, merged, merged.apply("remove_variables", {"variables": "mail"}), chain):
+        assert each.identifiers == identifiers_in(each.frame, each.spec)
+    assert {key[0] for key in chain.start.contents} == {*frame} and len(chain.identifiers) == 2
+    assert [found.columns for found in merged.identifiers] == [("mail",)]
