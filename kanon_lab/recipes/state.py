@@ -198,8 +198,8 @@ class Chain(Baseline):
         """
         if self.state.counts is not None:
             return None
-        steps = [step.changed | step.suppressed for step in self.steps]
-        changed = {name for cells in steps for name, count in cells.items() if count}
+        parts = [part for step in self.steps for part in (step.changed, step.suppressed)]
+        changed = {name for part in parts for name, cells in part.items() if cells}
         contents = {key: found for key, found in self.start.contents.items() if key[0] not in changed}
         found = identifiers_in(self.state.released, self.spec, known=contents)
         self.start.contents.update((key, kinds) for key, kinds in contents.items() if key[0] not in changed)

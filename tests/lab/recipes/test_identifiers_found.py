@@ -231,7 +231,7 @@ def test_e_mails_and_remarks_of_some_persons_stop_a_release_that_is_met_without_
 
 
 def test_chains_from_one_start_find_what_each_release_holds():
-    frame = pd.DataFrame({"zone": [*"NS"] * (N // 2), "own": [f"c{n}" for n in ROW], "mail": some("p{}@x.example")})
+    frame = pd.DataFrame({"zone": [*"NS"] * (N // 2), "own": [f"c{n:03}" for n in ROW], "mail": some("p{}@x.example")})
     chain = protect(frame, KeySpec(["zone"]))
     merged = chain.apply("recode", {"variable": "own", "hierarchy": {"masks": [4, 1]}, "level": 1})
     for each in (chain, merged, merged.apply("remove_variables", {"variables": "mail"}), chain):
