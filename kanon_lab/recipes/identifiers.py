@@ -64,7 +64,8 @@ _TELEPHONE = (
     r"\d(?:[ .\-]*\d){6,12}(?:\D|$)"
 )
 _AMONG_WORDS = r"(?i)[a-z].*\s[6-9]\d\d(?:[ .\-]?\d){6}(?:\D|$)"
-# Telephones by their groups, or of nine digits as in Spain and Chile: codes may look so too.
+_IN_GROUPS = r"^(?:[6-9]\d\d \d{3} \d{3}|[6-9]\d\d(?: \d\d){3}|[6-9]\d \d{3} \d\d \d\d)$"
+# Telephones by other groups, or of nine digits as in Spain and Chile: codes may look so too.
 _LIKE_TELEPHONE = re.compile(r"\d{2,4}(?:[ .\-/]\d{2,4}){2,4}|[6-9]\d{8}")
 _DEGREES = r"[\-+]?\d{1,3}(?:\.\d{3,}|,\d{4,})°?"
 _PLACE = (
@@ -74,8 +75,8 @@ _PLACE = (
 # In a text, what may be a number with check digits: it begins with up to four letters, and ends with any letter.
 _IN_TEXT = r"(?i)(?:^|[^\w.\-])(?P<number>(?:[a-z]{1,4}[\-]?)?\d[\d.\-/]{4,22}(?:-?[a-z0-9])?)(?:[^\w]|$)"
 _WHOLE_CELL = r"^[0-9A-Za-z](?:[ .\-/]?[0-9A-Za-z]){6,21}$"
-_LATITUDE = re.compile(r"(?i)(?:^|[_\W])(?:lat|latitude?|latitud)(?:$|[_\W\d])")
-_LONGITUDE = re.compile(r"(?i)(?:^|[_\W])(?:lon|lng|long|longitude?|longitud)(?:$|[_\W\d])")
+_LATITUDE = re.compile(r"(?i)(?:^|[_\W])lat(?:itude?)?(?:$|[_\W\d])")
+_LONGITUDE = re.compile(r"(?i)(?:^|[_\W])(?:lo?ng?|longitude?)(?:$|[_\W\d])")
 # Numbers of goods, places and papers have check digits too, and tell no person: by the titles that the library gives.
 _OF_NO_PERSON = re.compile(
     r"(?i)post|drug|securities|stock|slip|receipt|routing|school|note|EC Number|energy|NACE|excise"
@@ -238,8 +239,9 @@ def _texts_held(texts: pa.Array, times: np.ndarray, varied: bool) -> Iterator[Co
     rows = known[_some(len(known))]
     checked = [*_numbers_held(numbers.take(pa.array(rows)).to_pylist(), times[rows], times[known].sum(), varied)]
     telephones = _matches(texts, _TELEPHONE)
-    if (among := _matches(texts, _AMONG_WORDS)).sum() >= _LONG_TEXTS:
-        telephones = telephones | among
+    for pattern, share in ((_AMONG_WORDS, 0), (_IN_GROUPS, 0.5)):
+        if (like := _matches(texts, pattern)).sum() >= max(_LONG_TEXTS, share * len(texts)):
+            telephones = telephones | like
     if telephones.any() and not any(kind in ("card", "number") for kind, _, _ in checked):
         checked = [("telephone", int(times[telephones].sum()), "")]
     yield from checked

@@ -15,7 +15,7 @@ from stdnum.pl import pesel
 
 from kanon_lab import KeySpec
 from kanon_lab.recipes import protect
-from kanon_lab.recipes.identifiers import KINDS, Identifier, identifiers_in, identifiers_of
+from kanon_lab.recipes.identifiers import BY_VARIETY, KINDS, Identifier, identifiers_in, identifiers_of
 from kanon_lab.recipes.plan import as_limits
 from kanon_lab.recipes.verdict import judge
 from kanon_lab.terms import texts, wordings
@@ -60,7 +60,8 @@ HELD = {
     "telephones of a third": (some("+34 600 12{:04}"), "telephone", 80, ""),
     "an area in parentheses": (some("(02) 2345 {:04}"), "telephone", 80, ""),
     "telephones after a word": (some("tel. 22345{:04}, mornings"), "telephone", 80, ""),
-    "telephones by groups": ([f"91 123 {n % 90 + 10} {n // 90 + 10}" for n in ROW], "telephone", N, ""),
+    "telephones in groups": ([f"91 123 {n % 90 + 10} {n // 90 + 10}" for n in ROW], "telephone", N, ""),
+    "telephones with dots": ([f"02.123.{n % 90 + 10}.{n // 90 + 10}" for n in ROW], "telephone", N, ""),
     "nine digits": ([str(number) for number in NINE], "telephone", N, ""),
     "nine digits as numbers": (NINE, "telephone", N, ""),
     "nine digits as floats": (np.where(ROW % 2, NINE, np.nan), "telephone", N // 2, ""),
@@ -130,6 +131,13 @@ def test_roles_take_away_what_is_said_of_variety_and_not_what_is_an_address():
     assert found(released_as_is=["own", "mail"], numeric_variables=["income"]) == ["mail"]
     assert found(keys=["own"], weight="income") == found(household="own", released_as_is=["income"]) == ["mail"]
     assert found(sensitive_variables=["own", "income"], keys=["mail"]) == ["own", "mail", "income"]
+
+
+def test_what_is_an_address_or_a_number_of_a_person_is_so_where_it_is_listed():
+    codes = ("nine digits", "nine digits as numbers", "nine digits as floats", "telephones with dots")
+    for what in [what for what, (_, kind, *_) in HELD.items() if kind not in BY_VARIETY and what not in codes]:
+        values, kind, *_ = HELD[what]
+        assert [found for found, _, _ in identifiers_of(pd.Series(values), varied=False)] == [kind]
 
 
 @pytest.mark.parametrize("codes", [ROW + 1000, LONG, 100_000 + ROW * 3_760], ids=["running", "long", "full"])
