@@ -135,13 +135,13 @@ def identifiers_in(
     if spec is not None:
         looked_at = {*spec.key_variables, *spec.released_as_is, spec.household, spec.weight}
     quantities = spec.numeric_variables if spec is not None else ()
-    known, found = {} if known is None else known, []
+    known, identifiers = {} if known is None else known, []
     for name, column in named_columns(frame):
         asked = {"varied": name not in looked_at, "quantity": name in quantities}
         if (key := (name, *asked.values())) not in known:
             known[key] = identifiers_of(column, **asked)
-        found += [Identifier((name,), *content) for content in known[key]]
-    return (*found, *places_in(frame))
+        identifiers += [Identifier((name,), *content) for content in known[key]]
+    return (*identifiers, *places_in(frame))
 
 
 def identifiers_of(column: pd.Series, *, varied: bool = True, quantity: bool = False) -> list[Content]:
@@ -163,11 +163,11 @@ def identifiers_of(column: pd.Series, *, varied: bool = True, quantity: bool = F
             return []
         quantity = quantity and not _are_codes(numbers)
         rows = _some(len(values))
-        found = [*_numbers_held(_whole_texts(values, numbers, rows), times[rows], times.sum(), varied)]
-        return found or (_unique(times) if varied and not quantity else [])
+        contents = [*_numbers_held(_whole_texts(values, numbers, rows), times[rows], times.sum(), varied)]
+        return contents or (_unique(times) if varied and not quantity else [])
     texts = _texts(values)
-    found = [*_texts_held(texts, times, varied)]
-    return found or (_free_text(texts, times) or _unique(times) if varied else [])
+    contents = [*_texts_held(texts, times, varied)]
+    return contents or (_free_text(texts, times) or _unique(times) if varied else [])
 
 
 def _texts(values: pd.Index) -> pa.Array:
@@ -288,9 +288,9 @@ def _ibans(texts: pa.Array) -> np.ndarray:
     if which.any():
         from stdnum import iban
 
-        found = pc.struct_field(pc.extract_regex(texts.filter(pa.array(which)), f"(?P<iban>{_IBAN})"), "iban")
+        numbers = pc.struct_field(pc.extract_regex(texts.filter(pa.array(which)), f"(?P<iban>{_IBAN})"), "iban")
         which = which.copy()
-        which[which] = [iban.is_valid(number) for number in found.to_pylist()]
+        which[which] = [iban.is_valid(number) for number in numbers.to_pylist()]
     return which
 
 
@@ -368,6 +368,6 @@ def places_in(frame: pd.DataFrame) -> Iterator[Identifier]:
                 break
 
 
-def columns_of(found: Sequence[Identifier]) -> tuple[str, ...]:
+def columns_of(identifiers: Sequence[Identifier]) -> tuple[str, ...]:
     """The columns that identify persons, once."""
-    return tuple(dict.fromkeys(name for identifier in found for name in identifier.columns))
+    return tuple(dict.fromkeys(name for identifier in identifiers for name in identifier.columns))

@@ -200,10 +200,10 @@ class Chain(Baseline):
             return None
         parts = [part for step in self.steps for part in (step.changed, step.suppressed)]
         changed = {name for part in parts for name, cells in part.items() if cells}
-        contents = {key: found for key, found in self.start.contents.items() if key[0] not in changed}
-        found = identifiers_in(self.state.released, self.spec, known=contents)
+        contents = {key: kinds for key, kinds in self.start.contents.items() if key[0] not in changed}
+        identifiers = identifiers_in(self.state.released, self.spec, known=contents)
         self.start.contents.update((key, kinds) for key, kinds in contents.items() if key[0] not in changed)
-        return found
+        return identifiers
 
     @property
     def shows_households(self) -> bool:

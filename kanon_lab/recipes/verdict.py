@@ -176,8 +176,8 @@ class Release:
     @property
     def identifying(self) -> tuple[str, ...] | None:
         """Released columns that identify persons by what their cells hold; None where it is not known."""
-        found = self.protection.identifiers
-        return None if found is None else columns_of(found)
+        identifiers = self.protection.identifiers
+        return None if identifiers is None else columns_of(identifiers)
 
     @cached_property
     def unassigned(self) -> tuple[str, ...]:
@@ -206,12 +206,12 @@ def _cautions(release: Release) -> Iterator[Caution]:
     """Cautions, the gravest first."""
     protection, last, k = release.protection, release.last, release.k
     spec = protection.spec
-    for found in protection.identifiers or ():
-        key = "varied" if found.by_variety else "identifier"
-        content = Note(f"identifier_{found.kind}", **({"scheme": found.scheme} if found.scheme else {}))
-        names = " + ".join(map(shortened, found.columns))
-        text = Note(f"caution_{key}", names=names, cells=found.cells, content=content)
-        yield Caution("identifier", found.cells, found.columns, text)
+    for identifier in protection.identifiers or ():
+        key = "varied" if identifier.by_variety else "identifier"
+        content = Note(f"identifier_{identifier.kind}", **({"scheme": identifier.scheme} if identifier.scheme else {}))
+        names = " + ".join(map(shortened, identifier.columns))
+        text = Note(f"caution_{key}", names=names, cells=identifier.cells, content=content)
+        yield Caution("identifier", identifier.cells, identifier.columns, text)
     for row in named_rows(release.exposure.columns.sort_values("records", ascending=False, kind="stable")):
         if row.records:
             names, keys = (" + ".join(map(shortened, side)) for side in (row.columns, row.keys))

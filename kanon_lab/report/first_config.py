@@ -101,7 +101,7 @@ def guess_roles(frame: pd.DataFrame) -> pd.DataFrame:
     frame = frame.set_axis(names, axis=1)
     body = any(means(name, "body") for name in names)
     guesses = {name: _guess(name, column, body) for name, column in named_columns(frame)}
-    for name in [name for found in places_in(frame) for name in found.columns]:
+    for name in [name for place in places_in(frame) for name in place.columns]:
         guesses[name] = guesses[name].as_("direct_identifiers", "coordinates")
     guesses |= _one_weight([guess for guess in guesses.values() if guess.role == "weight"])
     guesses |= _codes(frame, guesses)
