@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 _WIDTHS = {"text": 40, "subtitle": 52}
 # Rows of a table; and of the pairs of categories that most records have.
 _SIZE, _MOST_PAIRS = 25, 300
-# Notes about columns that undo the protection of others or identify people on their own.
-_GRAVE = ("alone", "stale_ghosts")
+# Notes about columns that undo the protection of others.
+_GRAVE = ("stale_ghosts",)
 
 
 def section(analysis: Analysis, name: str, language: str = "en") -> Section:

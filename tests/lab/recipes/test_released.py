@@ -189,15 +189,6 @@ def test_what_tells_which_records_are_of_one_removed_household():
     assert any(note.startswith("rent (no role, ") and "belong to one household" in note for note in chain.notes)
 
 
-def test_a_column_that_differs_in_every_record_is_named():
-    frame = geography().drop(columns="born")
-    chain = protect(frame, KeySpec(["region", "age"], weight="w"))
-    (note,) = [note for note in chain.notes if "different values in 600 records" in note]
-    assert note.startswith("id: no role")
-    chain = protect(frame, KeySpec(["region", "age"], weight="w", direct_identifiers="id"))
-    assert not any("different values in" in note for note in chain.notes)
-
-
 def test_members_of_the_household_show_what_one_of_them_lost():
     frame = load_microdata("health-survey")
     roles = KeySpec(["postcode", "age", "sex"], weight="weight", household="household")

@@ -51,8 +51,11 @@ def test_page_and_protected_file_of_counts(folder, capsys, language):
     assert command("--protected", "public.csv", "--set", f"language={language}", "--json") == 0
     shown = json.loads(capsys.readouterr().out)
     assert shown["engine"] == "duckdb" and not shown["met"]
-    assert [limit["name"] for limit in shown["limits"] if limit["value"] is None] == ["exposed_by_columns"]
-    assert any("not known, so not met: the limit exposed_by_columns" in note for note in shown["notes"])
+    unknown = ["exposed_by_columns", "identifiers_found"]
+    assert [limit["name"] for limit in shown["limits"] if limit["value"] is None] == unknown
+    assert any(
+        "not known, so not met: the limit exposed_by_columns, identifiers_found;" in note for note in shown["notes"]
+    )
     assert inside(folder) == ["public.csv", "r.html", "r.yml", "survey.csv"]
     page = plain((folder / "r.html").read_text("utf-8"))
     titles = {f"h_{name}": texts()[f"h_{name}"][language] for name in ("variables", "utility", "release", "left")}
