@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from kanon_lab import KeySpec
 from kanon_lab.errors import OptionError
 from kanon_lab.recipes import protect
-from kanon_lab.recipes.exposure import columns_as_keys, exposed_by_columns, predicted_by
+from kanon_lab.recipes.exposure import columns_as_keys, exposed_by_columns
 from kanon_lab.recipes.plan import as_limits
 from kanon_lab.recipes.verdict import judge
 
@@ -276,11 +276,6 @@ def test_a_gap_may_tell():
     assert ("births",) in set(exposed_by_columns(chain, 6).columns["columns"])
 
 
-def test_predicted_by_refuses_what_luck_explains():
-    column, code = np.repeat(np.arange(5), 2), np.repeat([0, 1, 0, 1, 0], 2)
-    assert predicted_by(column, code) is None
-    many = predicted_by(np.tile(column, 6), np.tile(code, 6))
-    assert (many == np.tile(code, 6)).all()
-    assert predicted_by(np.full(40, -1), np.tile(code, 4)) is None
+def test_a_k_below_1_is_refused():
     with pytest.raises(OptionError, match="k must be"):
         exposed_by_columns(chain_of(survey(1)), 0)
