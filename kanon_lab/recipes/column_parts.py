@@ -38,7 +38,7 @@ class Values:
     """Distinct values in their order, and how many records have each."""
 
     def __init__(self, values: pd.Index, records: np.ndarray):
-        self.values, self.records = values, records
+        self.values, self.records, self._dates = values, records, dict[tuple[int, ...], np.ndarray]()
 
     @cached_property
     def texts(self) -> list[str]:
@@ -69,6 +69,8 @@ class Values:
 
     def dates(self, places: tuple[int, ...]) -> np.ndarray:
         """Numbers that sort as the dates do, -1 where there is none; year, month and day stand at these `places`."""
+        if places in self._dates:
+            return self._dates[places]
         result = np.full(len(self.texts), -1, dtype=np.int64)
         for row, text in enumerate(self.texts):
             if (numbers := _three_numbers(text, places)) is not None:
@@ -76,6 +78,7 @@ class Values:
                 if 1 <= month <= 12 and 1 <= day <= 31:
                     year += 0 if year > 99 else 2000 if year < 30 else 1900
                     result[row] = (year * 12 + month) * 31 + day
+        self._dates[places] = result
         return result
 
 

@@ -26,7 +26,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, combinations, islice
-from math import ceil, comb, log
+from math import comb, floor, log
 
 import numpy as np
 import pandas as pd
@@ -47,7 +47,7 @@ _PARTS = 50
 # Such a variable guesses others by so many neighbours in its order.
 _NEIGHBOURS = (2, 8, 32)
 # Which part of a column tells most is found in so many records at equal steps.
-_SAMPLE = 10_000
+_SAMPLE = 5_000
 # Columns are not read by their parts if more records than this have each value: then the value itself tells as well.
 _DENSE = 200
 # Parts that a key may guess have at most so many values.
@@ -75,7 +75,7 @@ class Exposure:
     guessed right, beyond what guessing without the columns gets); ``records`` (with at least k alike by the keys alone,
     and fewer than k by the keys and a right guess, likewise). Pairs of columns or keys have a row only if they add a
     record. `records` are those exposed by one of the rows, or by several of them together; it is None for an engine's
-    counts, where nothing is looked for. Counts are rounded up. `untried` pairs of columns were too many to try.
+    counts, where nothing is looked for. Counts are rounded. `untried` pairs of columns were too many to try.
     """
 
     k: int
@@ -130,17 +130,17 @@ def exposed_by_columns(protection: Chain, k: int) -> Exposure:
         role = " and ".join(role_of(name, protection) for name in columns)
         hidden = search.hidden(keys)
         told = guess.weights[hidden & (dependence.shown >= 0) & (dependence.shown == dependence.true)].sum()
-        rows.append((columns, role, dependence.direction, keys, int(hidden.sum()), _rounded_up(told), _rounded_up(below.sum())))
+        rows.append((columns, role, dependence.direction, keys, int(hidden.sum()), _whole(told), _whole(below.sum())))
     dependences.sort(key=lambda dependence: -dependence.guess.removed)
     for number in range(2, min(len(dependences), _TOGETHER) + 1):
         used = dependences[:number]
         weights = np.min([dependence.guess.weights for dependence in used], axis=0)
         exposed = np.maximum(exposed, weights * search.below(k, used))
-    return Exposure(k, pd.DataFrame(rows, columns=COLUMNS), _rounded_up(exposed.sum()), search.untried)
+    return Exposure(k, pd.DataFrame(rows, columns=COLUMNS), _whole(exposed.sum()), search.untried)
 
 
-def _rounded_up(count: float) -> int:
-    return ceil(float(count) - _LITTLE)
+def _whole(count: float) -> int:
+    return floor(float(count) + 0.5)
 
 
 def columns_as_keys(protection: Chain, k: int) -> pd.DataFrame:
@@ -308,9 +308,12 @@ class _Search:
 
     def _told_together(self, names: tuple[str, ...], key: str, target: Target) -> Iterator[_Dependence]:
         """A key that two columns tell, more than each of them alone."""
-        codes, rows = [self.columns[name].codes for name in names], self.sample
-        if self.n > len(rows) and target.rows(rows).evidence(_joint(*(each[rows] for each in codes))) <= 0:
-            return
+        codes = [self.columns[name].codes for name in names]
+        if self.n > len(self.sample):
+            target_in, *members = target.rows(self.sample), *(each[self.sample] for each in codes)
+            joint = _joint(*members)
+            if any(target_in.evidence(joint, seen) <= 0 for seen in (None, *members)):
+                return
         guesses = (target.guess(by, self.evidence, codes) for by in self._by_order(_joint(*codes)))
         if (guess := _best(guesses)) is not None:
             yield self._told(names, key, target, guess)
@@ -427,7 +430,8 @@ def dependent_columns(protection: Chain) -> pd.DataFrame:
         seen = search.seen((variable,)) if variable in spec.key_variables else [np.zeros(search.n, dtype=np.int64)]
         target = Target(code, lost, seen, None if variable == household else search.home)
         for name in [name for name in columns if name != variable and lost.any()]:
-            if (guess := columns[name].best_guess(target, evidence)) is not None:
-                counts = len(columns[name].values), int(lost.sum()), _rounded_up(guess.told)
+            guess = columns[name].best_guess(target, evidence)
+            if guess is not None and _whole(guess.told):
+                counts = len(columns[name].values), int(lost.sum()), _whole(guess.told)
                 rows.append((variable, name, role_of(name, protection), *counts))
     return pd.DataFrame(rows, columns=["variable", "column", "role", "distinct_values", "cells", "told"])

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import lgamma, log
 
 import numpy as np
 
-from kanon_lab.columns import distinct_rows, grouped, sorted_rows
+from kanon_lab.columns import LARGEST_PACKED, distinct_rows, grouped, sorted_rows
 
 # Points at which the bound of the chance is taken, that of the largest being the bound.
-_TILTS = (0.03, 0.06, 0.12, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4.5, 7, 10, 15)
-# Most places of a table of counts by position.
-_LARGEST = 2**23
+_TILTS = (0.04, 0.12, 0.3, 0.6, 1, 1.7, 3, 5.5, 10, 16)
+# A table of counts by position has at most so many places for each record.
+_PLACES = 2
 
 
 @dataclass(frozen=True)
@@ -52,24 +53,32 @@ class _Pairs:
         new = np.diff(first, prepend=-1) != 0
         self.start, self.group = np.flatnonzero(new), np.cumsum(new) - 1
         self.width = np.diff(self.start, append=len(pairs))
-        total = np.bincount(self.second, self.times, minlength=self.m)
         # The most frequent first; of those equally frequent, the one that more records have.
+        total = np.bincount(self.second, self.times, minlength=self.m)
+        self.by_frequency = np.argsort(-total, kind="stable")
         place = np.empty(self.m, dtype=np.int64)
-        place[np.argsort(-total, kind="stable")] = np.arange(self.m)
+        place[self.by_frequency] = np.arange(self.m)
         self.score = self.times * self.m + self.m - 1 - place[self.second]
-        top = int(self.score.max())
-        if (int(self.group[-1]) + 1) * (top + 1) < 2**62:
-            packed = self.group * (top + 1) + top - self.score
-            self.order = sorted_rows(packed, int(packed[-1]) + top + 1)[0]
-        else:
-            self.order = np.lexsort((-self.score, self.group))
-        self.place = np.empty(len(pairs), dtype=np.int64)
-        self.place[self.order] = np.arange(len(pairs)) - self.start[self.group]
 
-    @property
+    @cached_property
     def usual(self) -> np.ndarray:
         """For each value of the column the value of the target that goes with it most often."""
-        return self.second[self.order[self.start]]
+        return self.by_frequency[self.m - 1 - np.maximum.reduceat(self.score, self.start) % self.m]
+
+    @cached_property
+    def order(self) -> np.ndarray:
+        """The pairs by value of the column, the most frequent first."""
+        top = int(self.score.max())
+        if len(self.start) * (top + 1) >= LARGEST_PACKED:
+            return np.lexsort((-self.score, self.group))
+        return sorted_rows(self.group * (top + 1) + top - self.score, len(self.start) * (top + 1))[0]
+
+    @cached_property
+    def place(self) -> np.ndarray:
+        """The place of each pair among those with its value of the column."""
+        place = np.empty(len(self.group), dtype=np.int64)
+        place[self.order] = np.arange(len(place)) - self.start[self.group]
+        return place
 
     def guesses(self) -> np.ndarray:
         """For each record the guess by the others; -1 where there are none."""
@@ -162,7 +171,7 @@ class Target:
             if right <= usual or _evidence(pairs, seen[known]) < evidence / (2 if way else 1):
                 return None
         for member in members:
-            seen = np.where(member < 0, member.max() + 1, member)
+            seen = _with_gaps(member)
             by_one = best_guesses(seen, self.codes, self.home) == self.codes
             if right <= by_one[asked].sum() or _evidence(pairs, seen[known]) < evidence:
                 return None
@@ -171,13 +180,18 @@ class Target:
         told = removed * (n + int((alone & self.wanted).sum()))
         return Guess(np.where(alone, self.codes, values), removed, weights, told)
 
-    def evidence(self, column: np.ndarray) -> float:
-        """Minus the logarithm of a bound of the chance that luck explains what the column gets right."""
+    def evidence(self, column: np.ndarray, seen: np.ndarray | None = None) -> float:
+        """Minus the logarithm of a bound of the chance that luck explains what a column tells beyond what is seen."""
         known = (column >= 0) & (self.codes >= 0)
         if not known.any():
             return -np.inf
         pairs = _Pairs(column[known], self.codes[known], None if self.home is None else self.home[known])
-        return _evidence(pairs, self.without[0][known])
+        return _evidence(pairs, self.without[0][known] if seen is None else _with_gaps(seen)[known])
+
+
+def _with_gaps(codes: np.ndarray) -> np.ndarray:
+    """Codes with a missing value as one more value."""
+    return np.where(codes < 0, codes.max() + 1, codes)
 
 
 def _evidence(pairs: _Pairs, seen: np.ndarray) -> float:
@@ -197,7 +211,7 @@ def _evidence(pairs: _Pairs, seen: np.ndarray) -> float:
     group, seen, target, said = group[rows], seen[rows], pairs.second[pair[rows]], pairs.usual[group[rows]]
     size = (int(seen.max()) + 1) * m
     place, said_place = seen.astype(np.int64) * m + target, seen.astype(np.int64) * m + said
-    if size > _LARGEST:
+    if size > _PLACES * len(group):
         both, places = grouped(np.concatenate([place, said_place]), size)
         place, said_place = both[: len(group)], both[len(group) :]
         of_seen, of_target = np.divmod(places, m)

@@ -240,7 +240,8 @@ def notes_of(protection: Chain) -> Iterator[Note]:
     for row in named_rows(dependent_columns(protection)):
         named = {"column": shortened(row.column), "role": row.role, "variable": shortened(row.variable)}
         if row.variable == spec.household:
-            yield Note("tells_households", **named, values=row.distinct_values)
+            if row.told > row.cells / 2:
+                yield Note("tells_households", **named, values=row.distinct_values)
         elif row.column not in stale.get(row.variable, ()):
             yield Note("tells_key", **named, values=row.distinct_values, told=row.told, cells=row.cells)
     yield from _households(protection)
