@@ -52,10 +52,12 @@ _SAMPLE = 5_000
 _DENSE = 200
 # Parts that a key may guess have at most so many values.
 _MOST_VALUES = 1_000
+# So many columns are read by their parts, at most.
+_MOST_READ = 100
 # About as many readings a column may have.
 _READINGS = 100
 # Pairs of columns that are tried, at most: so many, and so many values of them in all records.
-_MOST_PAIRS, _MOST_CELLS = 5_000, 100_000_000
+_MOST_PAIRS, _MOST_CELLS = 1_000, 50_000_000
 # Dependences that are used together, at most: those that remove most errors.
 _TOGETHER = 5
 # Below this, a sum of weights is rounding.
@@ -75,13 +77,12 @@ class Exposure:
     guessed right, beyond what guessing without the columns gets); ``records`` (with at least k alike by the keys alone,
     and fewer than k by the keys and a right guess, likewise). Pairs of columns or keys have a row only if they add a
     record. `records` are those exposed by one of the rows, or by several of them together; it is None for an engine's
-    counts, where nothing is looked for. Counts are rounded. `untried` pairs of columns were too many to try.
+    counts, where nothing is looked for. Counts are rounded.
     """
 
     k: int
     columns: pd.DataFrame = field(repr=False)
     records: int | None
-    untried: int = 0
 
 
 def exposed_by_columns(protection: Chain, k: int) -> Exposure:
@@ -112,8 +113,8 @@ def exposed_by_columns(protection: Chain, k: int) -> Exposure:
     expose a record, the largest of these numbers counts. So the number grows smoothly with the accuracy of a copy.
 
     A column counts only where R - B cannot be luck; see `kanon_lab.recipes.guessing`. Besides each column as it is, its
-    parts are tried (see `kanon_lab.recipes.column_parts`) and reported under its name, those that tell most; and pairs
-    of columns, as many as time allows. Not found are sets of three columns.
+    parts are tried (see `kanon_lab.recipes.column_parts`), and what the best of them tells is reported under its name; and
+    pairs of columns. Where columns are many, not all are: see `untried`. Not found are sets of three columns.
     """
     k = check_k(k, "k")
     if protection.state.counts is not None:
@@ -136,7 +137,7 @@ def exposed_by_columns(protection: Chain, k: int) -> Exposure:
         used = dependences[:number]
         weights = np.min([dependence.guess.weights for dependence in used], axis=0)
         exposed = np.maximum(exposed, weights * search.below(k, used))
-    return Exposure(k, pd.DataFrame(rows, columns=COLUMNS), _whole(exposed.sum()), search.untried)
+    return Exposure(k, pd.DataFrame(rows, columns=COLUMNS), _whole(exposed.sum()))
 
 
 def _whole(count: float) -> int:
@@ -175,11 +176,12 @@ class _Column:
     def __init__(self, column: pd.Series, sample: np.ndarray):
         known = coded(column)
         self.codes, self.values, self.sample = known.codes.astype(np.int64), known.values, sample
+        self.has_parts = len(self.values) > 2
 
-    @cached_property
+    @property
     def is_read(self) -> bool:
         """Whether parts of its values may tell more than the values themselves."""
-        return 2 < len(self.values) and len(self.values) * _DENSE > len(self.codes)
+        return self.has_parts and len(self.values) * _DENSE > len(self.codes)
 
     @property
     def tries(self) -> int:
@@ -191,7 +193,7 @@ class _Column:
         """Its readings, each with its codes in the sample."""
         codes = self.codes[self.sample]
         used, number = np.unique(codes[codes >= 0], return_inverse=True)
-        if len(used) < 3:
+        if len(used) < 3 or not self.has_parts:
             return []
         values, found = Values(self.values[used], np.bincount(number)), []
         for reading in readings(values):
@@ -229,6 +231,23 @@ class _Column:
         return best
 
 
+def _most_pairs(n: int, others: int, columns: int) -> int:
+    """Pairs of columns that are tried: of all, or of `others` that are no keys, those with a key first."""
+    return min(_pairs(others, columns), _MOST_PAIRS, max(_MOST_CELLS // n, columns))
+
+
+def _pairs(others: int, columns: int) -> int:
+    return others * (columns - others) + comb(others, 2)
+
+
+def untried(protection: Chain) -> tuple[int, int]:
+    """What `exposed_by_columns` leaves out where columns are many: pairs of columns, and columns read by their parts."""
+    released = protection.released_columns
+    others, columns = len({*released} - {*protection.spec.key_variables}), len(released)
+    left = _pairs(others, columns) - _most_pairs(len(protection.original), others, columns)
+    return left, max(others - _MOST_READ, 0)
+
+
 def _best(guesses: Iterable[Guess | None]) -> Guess | None:
     """The guess that tells most, if there is one."""
     return max(filter(None, guesses), key=lambda guess: guess.told, default=None)
@@ -246,13 +265,12 @@ class _Search:
         self.true = {name: coded(original[name]).codes.astype(np.int64) for name in self.keys}
         self.kept = {name: np.zeros(self.n, dtype=bool) for name in self.keys}
         self.kept |= {name: same_values(original[name], released[name]) for name in self.keys if name in released}
+        self._given_of: dict[tuple[str, ...], tuple[list[np.ndarray], list[np.ndarray], np.ndarray]] = {}
         self._seen_of: dict[tuple[str, ...], list[np.ndarray]] = {}
         self.others = [name for name in self.columns if name not in self.keys]
-        # Those beside a key come first: they are fewer.
-        number, keys = len(self.others), len(self.columns) - len(self.others)
-        pairs = number * keys + comb(number, 2)
-        self.most_pairs = min(pairs, _MOST_PAIRS, _MOST_CELLS // self.n)
-        self.untried = pairs - self.most_pairs
+        self.most_pairs = _most_pairs(self.n, len(self.others), len(self.columns))
+        for name in self.others[_MOST_READ:]:
+            self.columns[name].has_parts = False
 
     def hidden(self, keys: Sequence[str]) -> np.ndarray:
         """Records in which one of the keys is not as it came."""
@@ -291,6 +309,14 @@ class _Search:
                 if key not in names and not any((name, key, "tells") in complete for name in names):
                     yield from self._told_together(names, key, targets[key])
 
+    def _given(self, keys: tuple[str, ...]) -> tuple[list[np.ndarray], list[np.ndarray], np.ndarray]:
+        """The true keys, the ways in which they guess others together, and the records in which one is hidden."""
+        if keys not in self._given_of:
+            known = [self.true[key] for key in keys]
+            ways = self._by_order(known[0] if len(keys) == 1 else _joint(*known))
+            self._given_of[keys] = known, ways, self.hidden(keys)
+        return self._given_of[keys]
+
     def seen(self, keys: tuple[str, ...]) -> list[np.ndarray]:
         """What is released of hidden keys (a band, or nothing), alone and beside each other key."""
         if keys not in self._seen_of:
@@ -320,9 +346,8 @@ class _Search:
 
     def _following(self, name: str, keys: tuple[str, ...]) -> Iterator[_Dependence]:
         """A column that one key or two guess, or the part of it that the sample prefers: it narrows a hidden key."""
-        known = [self.true[key] for key in keys]
-        ways = self._by_order(known[0] if len(keys) == 1 else _joint(*known))
-        kept, hidden, seen = np.all([self.kept[key] for key in keys], axis=0), self.hidden(keys), self.seen(keys)
+        known, ways, hidden = self._given(keys)
+        kept, seen = np.all([self.kept[key] for key in keys], axis=0), self.seen(keys)
         column, members = self.columns[name], known if len(keys) > 1 else ()
 
         def guessed(codes: np.ndarray) -> Iterator[_Dependence]:

@@ -13,7 +13,7 @@ from math import lgamma, log
 
 import numpy as np
 
-from kanon_lab.columns import LARGEST_PACKED, distinct_rows, grouped, sorted_rows
+from kanon_lab.columns import LARGEST_PACKED, distinct_rows, firsts, grouped, sorted_rows
 
 # Points at which the bound of the chance is taken, that of the largest being the bound.
 _TILTS = (0.04, 0.12, 0.3, 0.6, 1, 1.7, 3, 5.5, 10, 16)
@@ -27,9 +27,10 @@ class Guess:
 
     `values` has the guess for each record as a code, -1 for none; `removed` (0-1) is the share of errors that it
     removes: of those of the best guess without the column, in the records that are asked for. `told` of these are right
-    beyond what guessing gets. `weights` (0-1) say for each record how far it is told if its guess is right: they are the
-    share of right guesses that are beyond what guessing gets. A record without others of its value of the column is
-    told its own (who knows the town of a street knows it of a street with one person too), and its weight is `removed`.
+    beyond what guessing gets. `weights` (0-1) say for each record how far it is told if its guess is right: they are
+    the share of right guesses that are beyond what guessing gets, and `removed` where no guess is asked for. A record
+    without others of its value of the column is told its own, also by `removed`: who knows the town of a street knows
+    it of a street with one person too.
     """
 
     values: np.ndarray = field(repr=False)
@@ -50,7 +51,7 @@ class _Pairs:
             self.triple, self.once = distinct_rows(np.column_stack([self.pair, home]))
         self.times = np.bincount(self.pair[self.once], minlength=len(pairs))
         first, self.second = np.divmod(pairs, self.m)
-        new = np.diff(first, prepend=-1) != 0
+        new = firsts(first)
         self.start, self.group = np.flatnonzero(new), np.cumsum(new) - 1
         self.width = np.diff(self.start, append=len(pairs))
         # The most frequent first; of those equally frequent, the one that more records have.
@@ -87,7 +88,7 @@ class _Pairs:
         pair, home = self.pair[self.once], self.home[self.once]
         order = np.lexsort((self.place[pair], home, self.group[pair]))
         group, place = self.group[pair][order], self.place[pair][order]
-        new = (np.diff(group, prepend=-1) != 0) | (np.diff(home[order], prepend=-1) != 0)
+        new = firsts(group) | firsts(home[order])
         start, part = np.flatnonzero(new), np.cumsum(new) - 1
         number = np.arange(len(order)) - start[part]
         # A household has so many of the first places, without a gap.
@@ -176,7 +177,7 @@ class Target:
             if right <= by_one[asked].sum() or _evidence(pairs, seen[known]) < evidence:
                 return None
         removed, alone = (right - usual) / (n - usual), known & (values < 0)
-        weights = np.where(alone, removed, removed * n / right)
+        weights = np.where(asked, removed * n / right, removed)
         told = removed * (n + int((alone & self.wanted).sum()))
         return Guess(np.where(alone, self.codes, values), removed, weights, told)
 
@@ -219,7 +220,7 @@ def _evidence(pairs: _Pairs, seen: np.ndarray) -> float:
         of_seen, of_target = np.divmod(np.arange(size), m)
     count = np.bincount(place, minlength=len(of_seen))
     in_seen = np.bincount(seen, minlength=int(of_seen[-1]) + 1)
-    start = np.flatnonzero(np.diff(of_seen, prepend=-1))
+    start = np.flatnonzero(firsts(of_seen))
     most = np.zeros(len(in_seen), dtype=np.int64)
     most[of_seen[start]] = np.maximum.reduceat(count * m + m - 1 - of_target, start)
     usual, most = m - 1 - most % m, most // m

@@ -14,7 +14,7 @@ from kanon_lab.errors import shortened
 from kanon_lab.measures import household_size, measure, with_household_composition
 from kanon_lab.measures.file_measures import UNWEIGHTED, ClassRisks
 from kanon_lab.measures.registry import LIMITS, limit_of
-from kanon_lab.recipes.exposure import Exposure, dependent_columns, exposed_by_columns
+from kanon_lab.recipes.exposure import Exposure, dependent_columns, exposed_by_columns, untried
 from kanon_lab.recipes.households import household_disclosure, order_notes, shared_by_members
 from kanon_lab.recipes.released import NO_ROLE, label_notes, released_columns, untouched
 from kanon_lab.recipes.state import Chain, derived_seed, final_claims
@@ -244,6 +244,9 @@ def notes_of(protection: Chain) -> Iterator[Note]:
                 yield Note("tells_households", **named, values=row.distinct_values)
         elif row.column not in stale.get(row.variable, ()):
             yield Note("tells_key", **named, values=row.distinct_values, told=row.told, cells=row.cells)
+    pairs, unread = untried(protection)
+    if pairs or unread:
+        yield Note("untried", pairs=pairs, columns=unread)
     yield from _households(protection)
     yield from order_notes(protection)
     yield from _perturbed(protection)

