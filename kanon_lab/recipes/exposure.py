@@ -119,8 +119,8 @@ def exposed_by_columns(protection: Chain, k: int) -> Exposure:
     expose a record, the largest of these numbers counts. So the number grows smoothly with the accuracy of a copy.
 
     A column counts only where R - B cannot be luck; see `kanon_lab.recipes.guessing`. Besides each column as it is, its
-    parts are tried (see `kanon_lab.recipes.column_parts`), and what the best of them tells is reported under its name; and
-    pairs of columns. Where columns are many, not all are: see `untried`. Not found are sets of three columns.
+    parts are tried (see `kanon_lab.recipes.column_parts`), and what the best of them tells is reported under its name.
+    So are pairs of columns. Where columns are many, not all are tried: see `untried`. Not found are sets of three.
     """
     k = check_k(k, "k")
     if protection.state.counts is not None:
@@ -247,7 +247,7 @@ def _pairs(others: int, columns: int) -> int:
 
 
 def untried(protection: Chain) -> tuple[int, int]:
-    """What `exposed_by_columns` leaves out where columns are many: pairs of columns, and columns read by their parts."""
+    """Pairs of columns that `exposed_by_columns` leaves out, and columns that it reads as they are only."""
     released = protection.released_columns
     others, columns = len({*released} - {*protection.spec.key_variables}), len(released)
     left = _pairs(others, columns) - _most_pairs(len(protection.original), others, columns)
