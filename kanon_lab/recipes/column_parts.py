@@ -86,6 +86,7 @@ def _three_numbers(text: str, places: tuple[int, ...]) -> tuple[int, ...] | None
     """The three numbers of a date, with or without separators."""
     if match := _THREE.match(text):
         return tuple(map(int, match.groups()))
+    text = text.zfill(len(text) + len(text) % 2)  # a number has lost its first 0
     if len(text) not in (6, 8) or not (text.isascii() and text.isdigit()):
         return None
     widths = [2, 2, 2]
@@ -158,7 +159,7 @@ def readings(sample: Values) -> Iterator[Reading]:
     if sample.holds_numbers:
         yield from (partial(_ordered, parts=parts) for parts in _WIDTHS if parts < number)
         kind = sample.values.dtype.kind
-        if kind == "f" and not (np.asarray(sample.values) % 1 == 0).all():
+        if kind == "f" and any(value != np.rint(value) for value in sample.values):
             yield from (partial(_tokens, places=(place,)) for place in (0, 1))
             yield from (partial(_run, start=0, stop=stop, from_end=True) for stop in (1, 2))
             return

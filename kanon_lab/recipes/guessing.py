@@ -17,6 +17,8 @@ from kanon_lab.columns import LARGEST_PACKED, distinct_rows, firsts, grouped, so
 
 # Points at which the bound of the chance is taken, that of the largest being the bound.
 _TILTS = (0.04, 0.12, 0.3, 0.6, 1, 1.7, 3, 5.5, 10, 16)
+# Records that a group of those seen alike has on average if evidence is asked for beside another key.
+_GROUP = 30
 # A table of counts by position has at most so many places for each record.
 _PLACES = 2
 
@@ -169,7 +171,11 @@ class Target:
         right, usual, n = int((values == self.codes)[asked].sum()), 0, int(asked.sum())
         for way, seen in enumerate(self.without):
             usual = max(usual, int(self._right_without(way)[asked].sum()))
-            if right <= usual or _evidence(pairs, seen[known]) < evidence / (2 if way else 1):
+            if right <= usual:
+                return None
+            # Of small groups the usual value is itself luck, by which evidence beside a key would be lost.
+            enough = evidence if not way else evidence / 2 if len(seen) >= _GROUP * (seen.max() + 1) else -np.inf
+            if _evidence(pairs, seen[known]) < enough:
                 return None
         for member in members:
             seen = _with_gaps(member)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from kanon_lab import KeySpec
 from kanon_lab.errors import OptionError
 from kanon_lab.recipes import protect
-from kanon_lab.recipes.exposure import columns_as_keys, exposed_by_columns
+from kanon_lab.recipes.exposure import columns_as_keys, exposed_by_columns, untried
 from kanon_lab.recipes.plan import as_limits
 from kanon_lab.recipes.verdict import judge
 
@@ -288,3 +288,15 @@ def test_a_gap_may_tell():
 def test_a_k_below_1_is_refused():
     with pytest.raises(OptionError, match="k must be"):
         exposed_by_columns(chain_of(survey(1)), 0)
+
+
+def test_what_is_not_tried_of_many_columns_is_said():
+    rng = np.random.default_rng(1)
+    few = protect(pd.DataFrame(rng.integers(0, 2, (12, 40))).rename(columns=str), ["0", "1"])
+    assert untried(few) == (0, 0)
+    assert not any("not complete" in note for note in few.notes)
+    many = protect(pd.DataFrame(rng.integers(0, 2, (12, 103))).rename(columns=str), ["0", "1"])
+    assert untried(many) == (101 * 2 + 101 * 100 // 2 - 1_000, 1)
+    (note,) = [note for note in many.notes if "exposed_by_columns" in note]
+    assert "4,252 pairs of columns" in note
+    assert "1 columns" in note
