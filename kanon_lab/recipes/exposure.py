@@ -87,7 +87,8 @@ class Exposure:
     @property
     def names(self) -> tuple[str, ...]:
         """The columns that expose records, once, those of most records first."""
-        rows = self.columns[self.columns["records"] > 0].sort_values("records", ascending=False, kind="stable")
+        some = self.columns["records"] > 0  # none if it takes several columns together
+        rows = self.columns[some | ~some.any()].sort_values("records", ascending=False, kind="stable")
         return tuple(dict.fromkeys(name for names in rows["columns"] for name in names))
 
 

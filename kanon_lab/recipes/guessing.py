@@ -48,7 +48,7 @@ class _Pairs:
         self.m = int(target.max()) + 1
         size = (int(column.max()) + 1) * self.m
         self.pair, pairs = grouped(column.astype(np.int64) * self.m + target, size)
-        self.home, self.once = home, slice(None)
+        self.home, self.once = home, np.arange(len(self.pair))
         if home is not None:
             self.triple, self.once = distinct_rows(np.column_stack([self.pair, home]))
         self.times = np.bincount(self.pair[self.once], minlength=len(pairs))

@@ -348,8 +348,8 @@ def _internal(a: Analysis, w: Words) -> list:
             recodings.append(w.text("internal_more", pairs=more))
     as_keys = []
     if office.as_keys is not None and len(office.as_keys):
-        table = w.table(office.as_keys.drop(columns="role"), "internal_as_keys", k=w.number(a.summary["k"]))
-        as_keys = [w.section("h_internal_as_keys", table)]
+        as_key = w.table(office.as_keys.drop(columns="role"), "internal_as_keys", k=w.number(a.summary["k"]))
+        as_keys = [w.section("h_internal_as_keys", as_key)]
     return [
         w.text("internal_text", "kanon-caution"),
         w.section("h_internal_riskiest", *riskiest),

@@ -32,7 +32,8 @@ def exposure(column, *, k=3, missing="wildcard"):
     frame = survey().drop(columns="day")
     if column is not None:
         frame["trap"] = column
-    chain = protect(frame, KeySpec(["zone", "age", "sex"], missing=missing, released_as_is=["luck", *frame.columns[4:]]))
+    spec = KeySpec(["zone", "age", "sex"], missing=missing, released_as_is=[*frame.columns[3:]])
+    chain = protect(frame, spec)
     chain = chain.apply("recode", {"variable": "age", "width": 5})
     chain = chain.apply("suppress", {"k_required": k, "importance": {"zone": 3, "age": 1, "sex": 2}})
     return chain, exposed_by_columns(chain, k)
