@@ -7,7 +7,7 @@ example. Only modules that read settings import this one: pydantic takes long to
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, ClassVar, Literal, TypeVar, get_args
 
@@ -27,6 +27,8 @@ from kanon_lab.errors import KanonLabError, OptionError, meant, shortened
 from kanon_lab.roles import KeySpec, names_of
 
 Check = Callable[[Any, str], Any]
+# Beyond the range of floats.
+_TOO_LARGE = 2**1023
 # Settings of a whole file, which no part of it has.
 _OF_FILES = (*(role.name for role in fields(KeySpec)), "limits", "risks", "language", "household_level")
 
@@ -108,6 +110,7 @@ _MUST_BE = {"bool_type": "true or false", "string_type": "text (a number in quot
 
 def read(model: type[Model], values: Any) -> Model:
     """Settings by their model; an `OptionError` that says the first fault and where it is."""
+    check_numbers(values)
     try:
         return model.model_validate(values)
     except ValidationError as error:
@@ -120,6 +123,24 @@ def read(model: type[Model], values: Any) -> Model:
     if setting in place:  # the text names the setting itself
         place = place[: len(place) - 1 - place[::-1].index(setting)]
     raise OptionError(": ".join([*map(shortened, place), text]))
+
+
+def check_numbers(values: Any) -> None:
+    """Raise an `OptionError` where a whole number among settings is too large for any computation."""
+    for name, value in values.items() if isinstance(values, Mapping) else ():
+        if any(isinstance(part, int) and abs(part) >= _TOO_LARGE for part in parts_of(value)):
+            raise OptionError(f"{shortened(str(name))}: a number has hundreds of digits; write a smaller one")
+
+
+def parts_of(value: Any) -> Iterator[Any]:
+    """The values in nested lists and mappings, and the names of mappings."""
+    if isinstance(value, Mapping):
+        value = [*value, *value.values()]
+    if not isinstance(value, (list, tuple)):
+        yield value
+        return
+    for part in value:
+        yield from parts_of(part)
 
 
 def unknown(name: object, known: Iterable[str]) -> str:

@@ -118,8 +118,8 @@ def _read(path: Path, rows: int) -> tuple[KeySpec, pd.DataFrame, list[str]]:
         table = parquet.read_table(pa.BufferReader(content))
         table.validate(full=True)
     frame = pd.DataFrame({name: as_column(table.column(name), name) for name in names})
-    records = frame[_RECORDS]
-    if records.isna().any() or records.dtype.kind != "i" or (records < 1).any() or records.to_numpy().sum(dtype=float) > _MOST:
+    records = frame[_RECORDS].to_numpy()
+    if records.dtype != np.int64 or (records < 1).any() or records.sum(dtype=float) > _MOST:
         raise DataError("is damaged: a count is no whole number from 1 on; count the records again")
     for name in (_SUM, _REST) if spec.weight else ():
         if frame[name].dtype != float or not np.isfinite(frame[name]).all():

@@ -30,7 +30,7 @@ from kanon_lab.recipes.state import check_columns, step_errors
 from kanon_lab.recipes.steps import STEPS, kind_of
 from kanon_lab.recipes.tradeoff import MEASURES
 from kanon_lab.roles import KeySpec
-from kanon_lab.settings import Settings, read, schema, table, unknown
+from kanon_lab.settings import Settings, check_numbers, read, schema, table, unknown
 
 #: Defaults of what is measured.
 USUAL_K, USUAL_RISKS, USUAL_ESTIMATOR = (
@@ -212,6 +212,7 @@ def as_limits(
     if not isinstance(limits, Mapping):
         such_as = "{k: 3, global_risk: 0.02}"
         raise OptionError(f"limits must be names with bounds, such as {such_as}, not {shortened(repr(limits))}")
+    check_numbers({"limits": limits})
     for name in limits:
         if name not in LIMITS:
             other = _MEANT.get(str(name).casefold())

@@ -98,3 +98,12 @@ def test_a_recipe_measures_what_its_limits_need():
 def test_a_household_level_has_no_limits():
     with pytest.raises(OptionError, match="household_level: unknown setting limits"):
         as_recipe({**SETTINGS, "household_level": {"key_variables": ["region"], "limits": {"k": 3}}})
+
+
+@pytest.mark.parametrize("settings", [{"limits": {"k": 10**309}}, {"k": [10**309]}, {"seed": -(10**400)}], ids=list)
+def test_numbers_beyond_floats_are_one_line(settings):
+    with pytest.raises(OptionError, match="a number has hundreds of digits; write a smaller one"):
+        as_recipe({"key_variables": ["age"], **settings})
+    if "limits" in settings:
+        with pytest.raises(OptionError, match="limits: a number has hundreds of digits"):
+            as_limits(settings["limits"], spec=SPEC)
