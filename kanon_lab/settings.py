@@ -23,7 +23,7 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from kanon_lab.errors import KanonLabError, OptionError, meant, shortened
+from kanon_lab.errors import KanonLabError, OptionError, described, meant, shortened
 from kanon_lab.roles import KeySpec, names_of
 
 Check = Callable[[Any, str], Any]
@@ -55,7 +55,7 @@ class Settings(BaseModel):
     @classmethod
     def _check_names(cls, values: Any) -> Any:
         if not isinstance(values, Mapping):
-            raise _fault(f"must be {cls.such_as}, not {shortened(repr(values))}")
+            raise _fault(f"must be {cls.such_as}, not {described(values)}")
         known = cls.fields()
         for name in values:
             if name not in known:
@@ -119,7 +119,7 @@ def read(model: type[Model], values: Any) -> Model:
     setting = fault.get("ctx", {}).get("name")
     if fault["type"] in _MUST_BE:
         setting = place[-1]
-        text = f"{setting} must be {_MUST_BE[fault['type']]}, not {shortened(repr(fault['input']))}"
+        text = f"{setting} must be {_MUST_BE[fault['type']]}, not {described(fault['input'])}"
     if setting in place:  # the text names the setting itself
         place = place[: len(place) - 1 - place[::-1].index(setting)]
     raise OptionError(": ".join([*map(shortened, place), text]))
@@ -218,7 +218,7 @@ def chosen_from(choices: Iterable[str]) -> CheckedBy:
     def check(value: Any, name: str) -> str:
         if not isinstance(value, str) or value not in words:
             close = f"; {near}" if (near := meant(value, words, "")) else ""
-            raise OptionError(f"{name} must be one of {', '.join(words)}, not {shortened(repr(value))}{close}")
+            raise OptionError(f"{name} must be one of {', '.join(words)}, not {described(value)}{close}")
         return value
 
     return CheckedBy(check, Literal[words])
@@ -232,7 +232,7 @@ def _one_or_more(value: Any, setting: str) -> list[str]:
 
 def _one_name(value: object, setting: str) -> str:
     if not isinstance(value, str) or not value:
-        raise OptionError(f"{setting} must be the name of a column, not {shortened(repr(value))}")
+        raise OptionError(f"{setting} must be the name of a column, not {described(value)}")
     return value
 
 
@@ -311,8 +311,8 @@ def schema(model: type[Settings], steps: Mapping[str, type[Settings]], **parts: 
     properties = {name: {"anyOf": [shape, {"type": "null"}]} for name, shape in shapes.items()}
     single = {"type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": False}
     definitions["step"] = single | {"properties": properties}
-    for described in (whole, *(definitions[name] for name in parts)):
-        for name, part in described["properties"].items():
+    for model_schema in (whole, *(definitions[name] for name in parts)):
+        for name, part in model_schema["properties"].items():
             if name in parts:
                 part["anyOf"][0] = {"$ref": f"#/$defs/{name}"}
             elif name == "steps":

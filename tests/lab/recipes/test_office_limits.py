@@ -53,7 +53,7 @@ FAULTS = {
     "other word": ({"diversity": {"distinct": 3}}, "limits: there is no limit diversity; did you mean distinct or ent"),
     "far": ({"zzz": 1}, "limits: there is no limit zzz; there are k, "),
     "share": ({"individual_risk": 5}, "limits: individual_risk must be a number from 0 to 1, not 5"),
-    "text": ({"key_linkage": "low"}, "limits: key_linkage must be a number from 0 to 1, not 'low'"),
+    "text": ({"key_linkage": "low"}, "limits: key_linkage must be a number from 0 to 1, not text"),
     "truth": ({"k": True}, "limits: k must be a whole number from 1 on, not True"),
     "records": ({"household_uniques": 0.5}, "limits: household_uniques must be a whole number of records from 0 on"),
     "l": ({"distinct": 0}, "limits: distinct must be a number from 1 on, not 0"),
