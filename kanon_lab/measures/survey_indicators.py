@@ -227,9 +227,8 @@ def _outcome_of_rate(
         known = [*before] if {*known} <= {*before} else known
     unknown = [category for category in wanted or () if category not in code_of]
     if absent == "error" and unknown:
-        raise UnfitOptionError(
-            f"rates: {shortened(name)}: no record has category {wanted.index(unknown[0]) + 1} of those asked for; check how it is written"
-        )
+        place = f"category {(wanted or ()).index(unknown[0]) + 1} of those asked for"
+        raise UnfitOptionError(f"rates: {shortened(name)}: no record has {place}; check how it is written")
     categories = [category for category in wanted or known if category in known]
     return _Outcome("rate", name, codes, {category: code_of.get(category, len(labels)) for category in categories})
 

@@ -293,9 +293,12 @@ def test_a_file_without_records_or_with_too_many_categories_is_refused():
         ({"keep": {"y": 0.5}}, "keep: y is none of the variables"),
         ({"keep": {}}, "keep: x has none; give one for each variable"),
         ({"keep": {"x": {"Q1": 2, "Q2": 0}}}, "keep: category 1 of those listed must be a number from 0 to 1"),
-        ({"keep": {"x": {"Q1": 0.1, "Q2": 0, "Q3": 1}}}, "keep: no record has category 3 of those that are listed in column x"),
+        ({"keep": {"x": {"Q1": 0.1, "Q2": 0, "Q3": 1}}}, "keep: no record has category 3 of those that are listed"),
         ({"transition": SWAP, "keep": 0.5}, "give a transition matrix or the probability to keep"),
-        ({"transition": {**SWAP, "Q3": {"Q3": 1}}}, "transition matrix: no record has category 3 of those that are listed in column x"),
+        (
+            {"transition": {**SWAP, "Q3": {"Q3": 1}}},
+            "transition matrix: no record has category 3 of those that are listed",
+        ),
         ({"transition": {"Q1": {"Q1": 0.5}, "Q2": {"Q2": 1}}}, r"transition: row 1 adds to 0\.5"),
         ({"transition": {"x": SWAP, "y": SWAP}}, "transition: y is none of the variables"),
         (

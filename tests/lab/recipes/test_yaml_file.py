@@ -122,7 +122,7 @@ def test_any_slip_is_one_line_that_names_a_line(written, at, gone, put):
             "key_variables: [age]\nweight: w\nkey_variables: [sex]\n",
             "line 3, column 1: a name that stands there before",
         ),
-        ("key_variables: [age]\nsteps:\n- round: {base: 1, base: 2}\n", r"line 3, column \d+: a name that stands there before"),
+        ("key_variables: [age]\nsteps:\n- round: {base: 1, base: 2}\n", r"line 3, column \d+: a name that stands"),
         ("key_variables: &a [age]\nstrata: *a\n", r"line 2, column \d+: a reference to an anchor"),
         ("key_variables: !!python/name:os.system x\n", r"line 1, column \d+: a ! that means a type"),
         ("a: 1\nb: !!timestamp x\n", r"line 2, column \d+: a ! that means a type"),
