@@ -363,8 +363,9 @@ _ROWS = [
          "registros que otras columnas dejan por debajo de k (sin contar el tamaño del hogar)"),
         lambda release: release.exposure.records, "release", unit="records", counted=False, shown="",
         limit=Limit(
-            "at most", "is met when at most so many records fall below k once a released column that tells or refines "
-            "a key is used as one more; `0` wherever `k` or `k_required` is given, unless it says otherwise", "0",
+            "at most", "is met when at most so many records fall below k for an intruder who guesses keys by other "
+            "released columns, beyond what guessing without them gets; `0` wherever `k` or `k_required` is given, "
+            "unless it says otherwise", "0",
             ("Records that fall below k = {k} through columns that are no keys ({columns}): {value}, and at most "
              "{limit} were wanted. Recode these columns as the keys are, remove them, or name them as keys.",
              "Registros que quedan por debajo de k = {k} por columnas que no son claves ({columns}): {value}, y se "

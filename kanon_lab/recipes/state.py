@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -223,6 +224,11 @@ def check_columns(names: Iterable[str], columns: Iterable[str]) -> None:
         if name not in columns:
             remedy = meant(name, columns, "check the name")
             raise UnfitOptionError(f"there is no column {shortened(str(name))} that is released; {remedy}")
+
+
+def drawn_seed() -> int:
+    """A seed that nobody can guess."""
+    return secrets.randbelow(2**62)
 
 
 def derived_seed(seed: int, position: int) -> int:

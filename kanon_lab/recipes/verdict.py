@@ -14,7 +14,7 @@ from kanon_lab.errors import shortened
 from kanon_lab.measures import household_size, measure, with_household_composition
 from kanon_lab.measures.file_measures import UNWEIGHTED, ClassRisks
 from kanon_lab.measures.registry import LIMITS, limit_of
-from kanon_lab.recipes.exposure import Exposure, dependent_columns, exposed_by_columns
+from kanon_lab.recipes.exposure import Exposure, dependent_columns, exposed_by_columns, untried
 from kanon_lab.recipes.households import household_disclosure, order_notes, shared_by_members
 from kanon_lab.recipes.identifiers import columns_of
 from kanon_lab.recipes.released import label_notes, released_columns, unassigned, untouched
@@ -269,9 +269,13 @@ def notes_of(protection: Chain) -> Iterator[Note]:
     for row in named_rows(dependent_columns(protection)):
         named = {"column": shortened(row.column), "role": row.role, "variable": shortened(row.variable)}
         if row.variable == spec.household:
-            yield Note("tells_households", **named, values=row.distinct_values)
+            if row.told > row.cells / 2:
+                yield Note("tells_households", **named, values=row.distinct_values)
         elif row.column not in stale.get(row.variable, ()):
             yield Note("tells_key", **named, values=row.distinct_values, told=row.told, cells=row.cells)
+    pairs, unread = untried(protection)
+    if pairs or unread:
+        yield Note("untried", pairs=pairs, columns=unread)
     yield from _households(protection)
     yield from order_notes(protection)
     yield from _perturbed(protection)

@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from kanon_lab.columns import named_columns, named_rows
+from kanon_lab.digits import local
 from kanon_lab.errors import shortened, visible
 from kanon_lab.measures.registry import LIMITS, limit_of
 from kanon_lab.recipes.identifiers import KINDS, identifiers_of, places_in
@@ -306,7 +307,7 @@ def first_config(
     What a guess is unsure of has no role: it stands as a comment under ``released_as_is``, and without an answer the
     limit on ``unassigned_columns`` is not met. The limits are a comment, so that what nobody has read meets none.
     """
-    texts = words_of("configuration", language)
+    texts = words_of("configuration", language) | {"language": language}
     names = {role: list(rows["variable"]) for role, rows in guesses.groupby("role", sort=False)}
     sure = _assigned(guesses)
     unread = guesses[~guesses["variable"].isin(sure["variable"])]
@@ -408,7 +409,7 @@ def reason(row: Any, texts: dict[str, str]) -> str:
     """Why a column has its role, of how many values of which kind it is, and what else it may be."""
     kind = texts[f"kind_{row.kind.replace(' ', '_')}"]
     parts = [doubt(row.role, row.other, texts)] if row.unsure else []
-    distinct = f"{row.distinct:,}".replace(",", texts["thousands"])
+    distinct = local(f"{row.distinct:,}", texts["language"])
     parts += [why(row, texts), texts["shape"].format(kind=kind, distinct=distinct)]
     if row.role.startswith("indicators."):
         parts.append(texts["design"])

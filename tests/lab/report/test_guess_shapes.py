@@ -149,7 +149,8 @@ def test_what_is_made_of_each_shape(shape, mixed):
 def test_the_configuration_says_what_is_unsure_with_what_else_it_may_be(shape, language):
     name, values, others, role, _, other = SHAPES[shape]
     guesses = guess_roles(pd.DataFrame({name: values, **others}))
-    text, said = first_config(guesses, file="a.csv", language=language), texts("configuration", language)
+    text = first_config(guesses, file="a.csv", language=language)
+    said = texts("configuration", language) | {"language": language}
     row = next(guesses[guesses["variable"] == name].itertuples())
     lines = [line for line in text.splitlines() if reason(row, said) in line]
     assert lines or role.startswith("indicators")

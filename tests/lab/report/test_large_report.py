@@ -3,6 +3,7 @@
 import html
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import canaries
@@ -196,6 +197,8 @@ def test_sections_of_counts_are_those_of_records(folder, internal):
     by_memory = analyse(surveys.survey(), config, name="survey.csv", internal=internal)
     with opened_records(Path("survey.csv"), engine="duckdb", **asked) as records:
         by_engine = analyse(records, config, name="survey.csv", internal=internal)
+    if internal:  # columns that are no keys are not counted
+        by_memory = replace(by_memory, office=replace(by_memory.office, as_keys=None))
     for name in ("classes", "riskiest", "diversity", *(["internal"] if internal else [])):
         one, other = (
             [getattr(part, "html", None) or part.spec for part in section(each, name, "es")]
