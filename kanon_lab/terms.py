@@ -83,6 +83,11 @@ def key_of(note: str) -> str:
     return note.key if isinstance(note, Note) else ""
 
 
+def is_for_office(note: str) -> bool:
+    """Whether a note would teach readers of a page how to undo a release: its row of ``words.csv`` says so."""
+    return bool(key := key_of(note)) and wordings("note")[key]["audience"] == "office"
+
+
 def in_english(name: str, part: Any) -> str:
     """A part of a note as text."""
     if isinstance(part, tuple):

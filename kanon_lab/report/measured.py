@@ -36,7 +36,7 @@ def advice_on(a: Analysis, row: Any, w: Words) -> str:
         "variable": row.variable,
         "level": w.percent(row.level),
         "k": w.number(summary["k"]),
-        "columns": w.listed(dict.fromkeys(exposing)),
+        "columns": w.listed(dict.fromkeys(exposing)) if a.internal else w.say("internal_names"),
         "household": summary["household"],
         "records": "" if pd.isna(row.records) else w.number(row.records),
         "all": w.number(summary["records"]),

@@ -120,7 +120,8 @@ def _is_unknown(a: Analysis, row: Any) -> bool:
 def _cautions(a: Analysis, w: Words) -> list[str]:
     """What the verdict leaves out, for readers of the summary alone."""
     summary, grave = a.summary, [note for note in a.notes if note.key in _GRAVE]
-    lines = [w.say("identifiers_found", error=summary["identifiers_found"])] if summary["identifiers_found"] else []
+    found = summary["identifiers_found"]
+    lines = [w.say("identifiers_found", error=found if a.internal else w.say("internal_names"))] if found else []
     lines += [w.say("left_caution", title=w.say("h_left"))] if a.left_out else []
     lines += [w.note(caution.text) for caution in a.judged.cautions]
     lines += [w.say("caution_grave", note=w.note(note)) for note in grave]
@@ -296,7 +297,11 @@ def _map(a: Analysis, w: Words) -> list:
 def _release(a: Analysis, w: Words) -> list:
     columns = a.released.assign(role=[*map(w.roles, a.released["role"])])
     notes = [w.text("notes_text"), Bullets([*map(w.note, a.notes)])] if a.notes else []
-    notes += [w.text("notes_left", "kanon-caution")] if a.left_out else [] if a.notes else [w.text("no_notes")]
+    notes += [w.text("notes_left", "kanon-caution")] if a.left_out else []
+    if not a.internal:
+        notes.append(w.text("notes_office"))
+    elif not notes:
+        notes.append(w.text("no_notes"))
     return [*notes, w.text("released_text", columns=len(columns)), w.table(columns, "released_caption")]
 
 
