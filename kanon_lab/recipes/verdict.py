@@ -123,16 +123,31 @@ def judge(protection: Chain, limits: Mapping[str, Any], *, k_required: int | Non
 
 
 class Release:
-    """A release and what is counted of it: the limits and cautions read the same counts."""
+    """A release and what is counted of it, when it is asked for: the limits and cautions read the same counts."""
 
     def __init__(self, protection: Chain, k: int):
         self.protection, self.k, self.last = protection, k, protection.state.measured
-        self.claims = final_claims(protection, k)
-        self.exposure = exposed_by_columns(protection, k)
-        self.table = protection.state.table(protection.released_spec)
-        self.composition = (  # sample uniques once the members of each household are known; None without households
-            with_household_composition(self.table)["sample_uniques"] if protection.shows_households else None
-        )
+
+    @cached_property
+    def claims(self) -> pd.DataFrame:
+        """What the release may claim."""
+        return final_claims(self.protection, self.k)
+
+    @cached_property
+    def exposure(self) -> Any:
+        """The records that released columns bring below k."""
+        return exposed_by_columns(self.protection, self.k)
+
+    @cached_property
+    def table(self) -> Any:
+        """The class table of what is released."""
+        return self.protection.state.table(self.protection.released_spec)
+
+    @cached_property
+    def composition(self) -> int | None:
+        """Sample uniques once the members of each household are known; None without households."""
+        shown = self.protection.shows_households
+        return with_household_composition(self.table)["sample_uniques"] if shown else None
 
     def failing(self, claim: str) -> int:
         """Records for which a claim does not hold."""
