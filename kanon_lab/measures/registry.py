@@ -7,7 +7,7 @@ measure is a function and a row; with a `Limit` in the row, an office can requir
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Any, Literal
@@ -31,7 +31,7 @@ from kanon_lab.terms import TERMS
 #: English and Spanish.
 Texts = tuple[str, str]
 Kind = Literal["anonymity", "risk", "diversity", "loss", "size"]
-Unit = Literal["share", "records", "k", "values", "number"]
+Unit = Literal["share", "records", "columns", "k", "values", "number"]
 Missing = Literal["", "wildcard", "category"]
 _LANGUAGES = ("en", "es")
 
@@ -49,6 +49,9 @@ class Limit:
     by: Literal["", "variable", "level"] = ""  # One number, or one for each sensitive variable or level of risk
     title: Texts | None = None  # Where that of the measure does not do, with {variable} or {level}
     usual: bool = False  # Whether a first configuration (kanon-lab init) asks for it, as in the example
+    always: bool = False  # Whether 0 is asked for where a configuration says nothing
+    #: From what the measure is taken from to the columns that it is about, for the verdict to name.
+    columns: Callable[[Any], Iterable[str]] | None = None
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ class Measure:
     #: `kanon_lab.measures.class_values.ClassValues`, "states" (the file before and after) a
     #: `kanon_lab.recipes.measured.Comparison`, a "release" a `kanon_lab.recipes.verdict.Release`.
     taken_from: Literal["classes", "states", "release", "values"] = "classes"
-    #: A share (0-1) is shown in per cent; records, k and values are whole numbers.
+    #: A share (0-1) is shown in per cent; records, columns, k and values are whole numbers.
     unit: Unit = "number"
     digits: int | None = None  # Decimals of a number in the output of the command; None: those that count
     counted: bool = True  # Whether an engine's counts of records give it; else it needs the records
@@ -356,7 +359,17 @@ _ROWS = [
              "{limit} were wanted. Recode these columns as the keys are, remove them, or name them as keys.",
              "Registros que quedan por debajo de k = {k} por columnas que no son claves ({columns}): {value}, y se "
              "exigían {limit} como máximo. Recodifique esas columnas como las claves, retírelas o declárelas claves."),
-        )),
+            columns=lambda release: release.exposure.names)),
+    Measure("unassigned_columns", "size", ("released columns without a role", "columnas publicadas sin papel"),
+        lambda release: len(release.unassigned), "release", unit="columns", shown="",
+        limit=Limit(
+            "at most", "is met when at most so many columns are released that have no role and are not listed under "
+            "`released_as_is`; `0` unless it says otherwise, and `null` for no such limit", "0",
+            ("Nobody has said what these columns are: {columns}. Give each a role, remove it, or list it under "
+             "released_as_is if anybody may have it as it is.",
+             "Nadie ha dicho qué son estas columnas: {columns}. Dé a cada una un papel, retírela o, si cualquiera puede "
+             "tenerla como está, inclúyala en released_as_is."),
+            always=True, columns=lambda release: release.unassigned)),
     # What a release has lost.
     Measure(
         "equal_cells", "loss", ("key cells as they came", "celdas clave como llegaron"), attrgetter("equal_cells"),

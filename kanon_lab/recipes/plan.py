@@ -78,7 +78,8 @@ class Plan:
         """Every column that it names, once."""
         named = [name for step, settings in self.steps for name in columns_of(step, settings)]
         spec, wanted = self.spec, self.indicators.variables if self.indicators else ()
-        return tuple(dict.fromkeys([*spec.variables, *spec.ghosts, *spec.direct_identifiers, *wanted, *named]))
+        named += [*spec.direct_identifiers, *spec.released_as_is]
+        return tuple(dict.fromkeys([*spec.variables, *spec.ghosts, *wanted, *named]))
 
     @property
     def measured(self) -> dict[str, Any]:
@@ -206,8 +207,8 @@ def as_limits(
 ) -> dict[str, Any]:
     """The limits of an office as numbers, or mappings of variables or levels of risk to numbers, in `LIMITS`' order.
 
-    Without a limit ``k`` it is `k_required`. With a limit ``k``, that on ``exposed_by_columns`` is 0 by default (None:
-    no such limit).
+    Without a limit ``k`` it is `k_required`. With a limit ``k``, that on ``exposed_by_columns`` is 0 by default; limits
+    that always hold, such as that on ``unassigned_columns``, are 0 with or without it (None: no such limit).
     """
     if not isinstance(limits, Mapping):
         such_as = "{k: 3, global_risk: 0.02}"
@@ -220,6 +221,9 @@ def as_limits(
     wanted = {**({} if k_required is None else {"k": k_required}), **limits}
     if wanted.get("k") is not None:
         wanted.setdefault("exposed_by_columns", 0)
+    for name in LIMITS:
+        if limit_of(name).always:
+            wanted.setdefault(name, 0)
     return {name: _bounds(name, wanted[name], spec, risks) for name in LIMITS if wanted.get(name) is not None}
 
 

@@ -28,7 +28,7 @@ def advice_on(a: Analysis, row: Any, w: Words) -> str:
     summary = a.summary
     if a.left_out and pd.isna(row.found):
         return w.say("do_uncounted", name=limit_title(row, w), limit=row.name)
-    exposing = [name for caution in a.judged.cautions if caution.key == "exposed" for name in caution.columns]
+    is_risk = LIMITS[row.name].kind == "risk"  # which columns reveal something is for the office only
     parts = {
         "value": limit_value(row, row.found, row.limit, w),
         "limit": limit_value(row, row.limit, row.found, w),
@@ -36,7 +36,7 @@ def advice_on(a: Analysis, row: Any, w: Words) -> str:
         "variable": row.variable,
         "level": w.percent(row.level),
         "k": w.number(summary["k"]),
-        "columns": w.listed(dict.fromkeys(exposing)) if a.internal else w.say("internal_names"),
+        "columns": w.listed(row.columns) if a.internal or not is_risk else w.say("internal_names"),
         "household": summary["household"],
         "records": "" if pd.isna(row.records) else w.number(row.records),
         "all": w.number(summary["records"]),
