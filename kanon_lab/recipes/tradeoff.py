@@ -59,6 +59,7 @@ def measure_of(name: str, kind: str | None = None) -> Measure:
             name, [n for n in names if "#" not in n], f"there are {', '.join(names)} (# stands for a number)"
         )
         raise OptionError(f"there is no measure {shortened(repr(name))}; {remedy}")
+    measure = _axis(name) or measure
     if _axis(name) is None or kind not in (None, measure.kind):
         wanted = "axis of the map" if kind is None else _KINDS[kind] + (" on the map" if measure.kind == kind else "")
         raise OptionError(f"{name} is no {wanted}; choose out of {', '.join(names)}")
@@ -75,9 +76,9 @@ def _axis(name: object) -> Measure | None:
     return _as_axis(find_measure(name))
 
 
-def axis_named(name: Any) -> Any:
+def axis_named(name: str) -> str:
     """The name of the measure that a limit is about; another name stays as it is."""
-    measure = LIMITS.get(name) if isinstance(name, str) else None
+    measure = LIMITS.get(name)
     return name if measure is None or measure.levels else measure.name
 
 
@@ -183,8 +184,9 @@ def cheapest(points: pd.DataFrame, *, at_most: float, risk: str = USUAL_RISK, lo
     place = least_loss(rows, at_most)
     if place is None:
         label, smallest = rows.iloc[0]["label"], rows.iloc[0]["risk"]
+        among = " that meets every limit" if met.any() else ""
         raise OptionError(
-            f"no recipe has {risk} at most {number(at_most, smallest)}: the smallest reached is "
+            f"no recipe{among} has {'1 / ' * measure_of(risk).more_is_better}{risk} at most {number(at_most, smallest)}: the smallest reached is "
             f"{number(smallest, at_most, digits=6)}, by {shortened(label, 80)}; allow as much, or try stronger steps"
         )
     return rows.iloc[place]

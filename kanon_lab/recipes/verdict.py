@@ -120,12 +120,17 @@ def judge(protection: Chain, limits: Mapping[str, Any], *, k_required: int | Non
     >>> judged.verdict["met"].tolist(), judged.met
     ([False, True], False)
     """
-    k = limits.get("k") or k_required or _USUAL_K
+    k = k_of(limits, k_required)
     release = Release(protection, k)
     rows = [row for name, limit in limits.items() for row in release.rows(name, limit)]
     verdict = pd.DataFrame(rows, columns=VERDICT, dtype=object)
     verdict = verdict.astype({"level": float, "met": bool, "records": "Int64"})
     return Judged(k, verdict, release.exposure, release.claims, tuple(_cautions(release)))
+
+
+def k_of(limits: Mapping[str, Any], k_required: int | None) -> int:
+    """The k that records are counted by."""
+    return limits.get("k") or k_required or _USUAL_K
 
 
 class Release:
