@@ -84,8 +84,11 @@ def key_of(note: str) -> str:
 
 
 def is_for_office(note: str) -> bool:
-    """Whether a note would teach readers of a page how to undo a release: its row of ``words.csv`` says so."""
-    return bool(key := key_of(note)) and wordings("note")[key]["audience"] == "office"
+    """Whether a note is kept from pages for everybody: unless its row of ``words.csv`` says ``yes`` under ``page``.
+
+    A note that names what reveals hidden values would teach readers how to undo a release.
+    """
+    return bool(key := key_of(note)) and wordings("note")[key]["page"] != "yes"
 
 
 def in_english(name: str, part: Any) -> str:

@@ -219,12 +219,11 @@ def risk_utility_map(
     number = None
     if own is not None:
         wanted = as_recipe(own, name="")
-        of_own = [*_runs(len(candidates), wanted, repeats)]
-        number = next((run.number for run in runs if run.keys == of_own[0].keys), None)
+        number = next((n for n, candidate in enumerate(candidates) if candidate.recipe == wanted), None)
         if number is None:
             number = len(candidates)
             candidates = (*candidates, Candidate(OWN, dict.fromkeys(candidates[0].parameters), dict(own), wanted))
-            runs += of_own
+            runs += _runs(number, wanted, repeats)
     if len(runs) > MOST:
         raise OptionError(f"{len(runs):,} recipes and seeds are too many; take values or repeats out until {MOST:,}")
     first: dict[tuple, int] = {}

@@ -317,7 +317,8 @@ def _map(file: MicrodataFile | Records | pd.DataFrame, config: ReportConfig) -> 
 
     grid = {**config.map, "grid": named_grid(config.map)}
     frame = file.numbered if isinstance(file, MicrodataFile) else file
-    compared = risk_utility_map(frame, grid, workers=1, progress=False)
+    options: dict[str, Any] = {"own": config.own, "risk": config.map_risk}
+    compared = risk_utility_map(frame, grid, workers=1, progress=False, **options)
     overlaps = {name: 3 for name in compared.points.columns if name.startswith("indicators_overlap")}
     return replace(compared, points=compared.points.round(overlaps), spread=compared.spread.round(overlaps))
 

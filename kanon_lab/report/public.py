@@ -206,7 +206,7 @@ class _Rounding:
         return {**row, "found": value, "records": self.round_as(_Rounding.count, row["records"])}
 
     def map(self, recipes: Any, axes: tuple[str, str]) -> Any:
-        """The map of recipes by its two measures."""
+        """The map of recipes by its two measures, and by the limits."""
         if recipes is None:
             return None
         names = [name for name in dict.fromkeys(axes) if name in recipes.points]
@@ -214,7 +214,9 @@ class _Rounding:
             frame.assign(**{name: [_digits(value, 2) for value in frame[name].astype(float)] for name in names})
             for frame in (recipes.points, recipes.spread)
         )
-        return replace(recipes, points=points, spread=spread)
+        rows = [self._limit(row) for row in recipes.verdicts.to_dict("records")]
+        verdicts = pd.DataFrame(rows, columns=recipes.verdicts.columns, dtype=object)
+        return replace(recipes, points=points, spread=spread, verdicts=verdicts)
 
     def note(self, note: Any) -> Any:
         """A note with its counts in steps and its shares in whole per cents; a text without a key stays as it is."""

@@ -11,6 +11,8 @@ import pandas as pd
 
 from kanon_lab.columns import named_rows
 from kanon_lab.errors import KanonLabError, OptionError, shortened
+from kanon_lab.measures.registry import LIMITS
+from kanon_lab.recipes.map_limits import OWN
 from kanon_lab.recipes.tradeoff import seeing
 from kanon_lab.recipes.verdict import is_set
 from kanon_lab.recipes.yaml_file import dump_yaml
@@ -282,12 +284,20 @@ def _map(a: Analysis, w: Words) -> list:
     parts_said: dict[str, Any] = {"count": len(points), "risk": risk, "loss": loss}
     try:
         front = a.map.frontier(risk=risk, loss=loss)
-        drawn = _figure(risk_utility(a.map, risk=risk, loss=loss), "map", w, **parts_said, front=len(front))
+        chart = risk_utility(a.map, risk=risk, loss=loss)
+        drawn = _figure(chart, "map", w, **parts_said, front=len(front), own=w.say("map_square") if a.map.own else "")
     except KanonLabError:  # every recipe failed, or lacks the measure
         return [w.text("map_all_failed", **parts_said)]
     text = w.text("map_text", count=len(points), front=len(front), failed=int(points["error"].notna().sum()))
-    rows = pd.DataFrame({"recipe": front["label"], "map_risk": front["risk"], "loss": front["loss"]}).head(_SIZE)
-    parts = [text, drawn, w.table(rows, "map_caption")]
+    own = a.map.own_point(risk=risk, loss=loss)
+    front = front.head(_SIZE)
+    if own is not None and own["label"] not in {*front["label"]}:
+        front = pd.concat([front, own.to_frame().T])
+    labels = [_recipe_called(a, label, w) for label in front["label"]]
+    rows = pd.DataFrame({"recipe": labels, "map_risk": [*front["risk"]], "loss": [*front["loss"]]})
+    if len(a.map.verdicts):
+        rows["verdict"] = [unmet if isinstance(unmet, str) else w.say("v_met") for unmet in front["unmet"]]
+    parts = [text, *_map_limits(a, w), drawn, w.table(rows, "map_caption")]
     # recipes look cheaper than they are where the loss does not see a step
     blind = [label for label in front["label"] if a.map.unseen.get(label, {}).get(loss)]
     if blind:
@@ -295,6 +305,35 @@ def _map(a: Analysis, w: Words) -> list:
         key = "map_unseen" if others else "map_unseen_by_all"
         parts.append(w.text(key, "kanon-caution", loss=loss, count=len(blind), recipe=blind[0], others=others))
     return parts
+
+
+def _recipe_called(a: Analysis, label: str, w: Words) -> str:
+    """The label of a recipe of the map, one's own marked as such."""
+    own = w.say("chart_own")
+    return label if label != a.map.own else own if label == OWN else f"{label} ({own})"
+
+
+def _map_limits(a: Analysis, w: Words) -> list:
+    """How many recipes of the map meet each limit and all of them, and how near the best comes."""
+    limits, met = a.map.limits, int(a.map.points["met"].fillna(False).sum())
+    if not len(limits):
+        return []
+    rows = [
+        {
+            "limit_name": limit_title(row, w),
+            "wanted": w.say(row.bound.replace(" ", "_"), value=limit_value(row, row.limit, row.nearest, w)),
+            "map_meeting": w.say("map_of", count=row.recipes, all=row.judged),
+            "map_nearest": limit_value(row, row.nearest, row.limit, w),
+            "recipe": "" if row.label is None else _recipe_called(a, row.label, w),
+        }
+        for row in named_rows(limits)
+    ]
+    missed = w.listed(dict.fromkeys(limit_title(row, w) for row in named_rows(limits[limits["recipes"] == 0])))
+    key = "map_met" if met else "map_each_met" if not missed else "map_none_met"
+    text = w.text(key, "" if met else "kanon-caution", met=met, count=len(a.map.points), limits=missed)
+    unjudged = w.listed(LIMITS[name].limit_called(w.language) for name in a.map.unjudged)
+    more = [w.text("map_unjudged", limits=unjudged)] if unjudged else []
+    return [text, w.table(pd.DataFrame(rows), "map_limits_caption"), *more]
 
 
 def _release(a: Analysis, w: Words) -> list:

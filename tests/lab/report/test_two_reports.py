@@ -19,7 +19,7 @@ from kanon_lab.report.public import public, sided, step_of
 from kanon_lab.report.safe import allowed, safe_quantiles, shown_settings
 from kanon_lab.report.sections import SECTIONS, section
 from kanon_lab.report.words import Few, Words, texts
-from kanon_lab.terms import Note, wordings
+from kanon_lab.terms import Note
 
 KEYS = ["place", "sex", "age"]
 SETTINGS = {
@@ -160,7 +160,9 @@ def test_notes_have_their_counts_in_steps(found):
     assert "350 registros" in Words("es").note(told) and "46\xa0% de los casos" in Words("es").note(share)
 
 
-UNDOING = [key for key, row in wordings("note").items() if row["audience"] == "office"]
+UNDOING = """alone stale_ghosts tells_households tells_key outvoted seed_shuffle_members seed_shuffle_records seed_renumber
+shown_by_members household_size_known household_values order_as_it_came order_not_random told_by_neighbours
+order_of_members caution_exposed_tells caution_exposed_follows""".split()
 
 
 def test_no_page_for_everybody_teaches_how_to_undo_the_release(found):
@@ -172,7 +174,7 @@ def test_no_page_for_everybody_teaches_how_to_undo_the_release(found):
     notes = tuple(Note(key, **parts) for key in UNDOING)
     cautions = tuple(Caution("exposed", 7, ("COLUMN",), note) for note in notes)
     attacked = dataclasses.replace(found, notes=notes, judged=dataclasses.replace(found.judged, cautions=cautions))
-    assert len(notes) == 18 and not public(attacked).notes and not public(attacked).judged.cautions
+    assert not public(attacked).notes and not public(attacked).judged.cautions
     for language in ("en", "es"):
         page = text_of(attacked, language)
         assert texts()["notes_office"][language] in page and texts()["no_notes"][language] not in page
