@@ -9,7 +9,7 @@ person, and then both pages together tell that it was.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -90,13 +90,6 @@ class _Rounding:
         self.step = step_of(self.records)
         self.step_of_categories = max(5, step_of(self.records, _PART_OF_CATEGORIES) if self.records >= 500 else 5)
         self.last = len(analysis.steps) - 1
-        # By measure, what pages show of it before the last step: beside an equal number the release has no more digits.
-        self.earlier: dict[str, set[float]] = {}
-        if self.last:
-            names = [row.name for row in measures(rounding="risk") if row.is_shown("summary") or row.is_shown("steps")]
-            before, rows = analysis.summary["before"], analysis.steps[:-1]
-            for name, values in ((name, [before.get(name), *rows.get(name, ())]) for name in names):
-                self.earlier[name] = {_digits(float(value), 1) for value in values if not _is_missing(value)}
 
     def _stepped(self, value: int, released: bool, step: int) -> int:
         if value == 0 and released:
@@ -125,13 +118,13 @@ class _Rounding:
             return int(value)
         return OrMore(value // (unit := max(10, 10 ** (len(str(value)) - 2))) * unit)
 
-    def risk(self, value: float, released: bool, name: str = "") -> float:
+    def risk(self, value: float, released: bool, before: Iterable[float] = ()) -> float:
         """A mean risk, 0-1, or a number of persons that follows from it.
 
-        What differs on the page differs in the file: where one digit is what the page shows before, so it does after.
+        What differs in a table differs in the file: where one digit is what stands `before` it, so it is here.
         """
-        coarse = _digits(float(value), 1)
-        return _digits(float(value), 2) if released and coarse not in self.earlier.get(name, ()) else coarse
+        coarse, others = _digits(float(value), 1), {_digits(float(other), 1) for other in before}
+        return _digits(float(value), 2) if released and coarse not in others else coarse
 
     def whole(self, value: float, released: bool) -> float:
         """A share of 0-1 in whole per cents."""
@@ -147,11 +140,13 @@ class _Rounding:
         """How many categories are pooled: shown only as one or more."""
         return min(int(value), 1)
 
-    def round_as(self, kind: _KIND, value: Any, released: bool = True, name: str = "") -> Any:
-        """A number rounded as its kind says, of risks beside others of that name; None for a missing one."""
+    def round_as(self, kind: _KIND, value: Any, released: bool = True, before: Iterable[Any] = ()) -> Any:
+        """A number rounded as its kind says, a risk beside what stands before it; None for a missing one."""
         if _is_missing(value):
             return None
-        return self.risk(value, released, name) if kind is _Rounding.risk else kind(self, value, released)
+        if kind is _Rounding.risk:
+            return self.risk(value, released, [other for other in before if not _is_missing(other)])
+        return kind(self, value, released)
 
     def frame(self, name: str, frame: pd.DataFrame) -> pd.DataFrame:
         """The columns of a frame that may be shown, each rounded."""
@@ -165,7 +160,8 @@ class _Rounding:
         for column in shown.columns:
             if (kind := _FRAMES[name][column]) is not None:
                 pairs = zip(frame[column], released, strict=True)
-                values = [self.round_as(kind, *pair, name=str(column)) for pair in pairs]
+                earlier = frame[column].iloc[:-1] if name == "steps" and self.last else ()
+                values = [self.round_as(kind, *pair, before=earlier) for pair in pairs]
                 shown[column] = pd.Series(values, index=frame.index, dtype=object)
         for count, share in _SHARES.items():
             if share in shown and count in shown:
@@ -180,7 +176,8 @@ class _Rounding:
             for name, value in summary[when].items():
                 if (row := find_measure(name)) is not None and row.rounding:
                     released = when == "after" or self.last == 0  # with no step, the file as it came is released
-                    shown[name] = self.round_as(getattr(_Rounding, row.rounding), value, released, name)
+                    earlier = [summary["before"].get(name)] if self.last else ()
+                    shown[name] = self.round_as(getattr(_Rounding, row.rounding), value, released, earlier)
         return {**summary, **rounded, "step": self.step, "step_of_categories": self.step_of_categories}
 
     def judged(self, judged: Judged) -> Judged:

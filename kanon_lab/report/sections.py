@@ -96,12 +96,11 @@ def _verdict(a: Analysis, w: Words) -> list:
     if not len(verdict):
         return [w.text("no_limit", style="kanon-verdict kanon-unmet")]
     for row in named_rows(verdict):
-        bound = row.bound.replace(" ", "_") + ("_none" if row.bound == "at most" and not row.limit else "")
         rows.append(
             {
                 "limit_name": limit_title(row, w),
                 "verdict": w.say("v_met" if row.met else "v_unknown" if _is_unknown(a, row) else "v_unmet"),
-                "wanted": w.say(bound, value=limit_value(row, row.limit, row.found, w)),
+                "wanted": _wanted(row, row.found, w),
                 "found": limit_value(row, row.found, row.limit, w),
             }
         )
@@ -115,6 +114,12 @@ def _verdict(a: Analysis, w: Words) -> list:
     whole = w.text(key, style="kanon-verdict kanon-unmet", **({} if unset else counts))
     lines = [advice_on(a, row, w) for row in unmet.itertuples(index=False)]
     return [whole, table, w.section("h_unmet", Bullets(lines))]
+
+
+def _wanted(row: Any, beside: float | None, w: Words) -> str:
+    """What a limit asks for, beside what was found."""
+    bound = row.bound.replace(" ", "_") + ("_none" if row.bound == "at most" and not row.limit else "")
+    return w.say(bound, value=limit_value(row, row.limit, beside, w))
 
 
 def _is_unknown(a: Analysis, row: Any) -> bool:
@@ -296,8 +301,12 @@ def _map(a: Analysis, w: Words) -> list:
     labels = [_recipe_called(a, label, w) for label in front["label"]]
     rows = pd.DataFrame({"recipe": labels, "map_risk": [*front["risk"]], "loss": [*front["loss"]]})
     if len(a.map.verdicts):
-        rows["verdict"] = [unmet if isinstance(unmet, str) else w.say("v_met") for unmet in front["unmet"]]
-    parts = [text, *_map_limits(a, w), drawn, w.table(rows, "map_caption")]
+        rows["verdict"] = [
+            w.say("map_misses", limits=unmet) if isinstance(unmet, str) else w.say("v_met") for unmet in front["unmet"]
+        ]
+    rounded = [] if a.internal else [w.text("map_rounded")]
+    caption = "map_caption" if own is None else "map_own_caption"
+    parts = [text, *rounded, *_map_limits(a, w), drawn, w.table(rows, caption)]
     # recipes look cheaper than they are where the loss does not see a step
     blind = [label for label in front["label"] if a.map.unseen.get(label, {}).get(loss)]
     if blind:
@@ -321,7 +330,7 @@ def _map_limits(a: Analysis, w: Words) -> list:
     rows = [
         {
             "limit_name": limit_title(row, w),
-            "wanted": w.say(row.bound.replace(" ", "_"), value=limit_value(row, row.limit, row.nearest, w)),
+            "wanted": _wanted(row, row.nearest, w),
             "map_meeting": w.say("map_of", count=row.recipes, all=row.judged),
             "map_nearest": limit_value(row, row.nearest, row.limit, w),
             "recipe": "" if row.label is None else _recipe_called(a, row.label, w),

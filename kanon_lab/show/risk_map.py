@@ -466,6 +466,7 @@ def _placed() -> alt.Chart:
 def _marks(state: _State, x: alt.X, y: alt.Y) -> alt.Chart:
     yes, no, misses = _VERDICTS
     some = bool(state.unmet.notna().any())
+    rows = {"legend": alt.Legend(columns=2)} if some else {}  # three beside each other are too wide for a telephone
     forms = ", ".join(f"'{state.form(loss)}'" for loss in state.fronts)
     points = _placed().transform_calculate(
         verdict=f"datum.unmet ? '{misses}' : datum.front[loss] ? '{yes}' : '{no}'",
@@ -475,7 +476,7 @@ def _marks(state: _State, x: alt.X, y: alt.Y) -> alt.Chart:
     return points.mark_point(filled=True, size=50, opacity=0.85).encode(
         x=x,
         y=y,
-        **style.told_apart("verdict:N", _VERDICTS[: 2 + some], **_LOOKS, title=None),
+        **style.told_apart("verdict:N", _VERDICTS[: 2 + some], **_LOOKS, title=None, **rows),
         tooltip=style.tooltips(*words, *([("unmet:N", "limits missed")] if some else [])),
     )
 
