@@ -15,6 +15,7 @@ from kanon_lab.roles import KeySpec
 
 SPEC = KeySpec(["region", "age"], household="home", sensitive_variables=["illness", "income"])
 SETTINGS = {"key_variables": ["region"], "household": "home", "sensitive_variables": ["illness"]}
+ALWAYS = {name: 0 for name, row in LIMITS.items() if row.limit.always}
 SHARES = [name for name in LIMITS if name.endswith("_risk") and name != "above_risk"] + ["key_linkage"]
 
 
@@ -22,7 +23,7 @@ def test_every_limit_is_a_number_by_its_name_in_one_order():
     given = {"exposed_by_columns": 7, "t_closeness": 0.4, "entropy": {"income": 1.5}, "distinct": 2, "key_linkage": 0}
     given |= {"household_uniques": 3, "above_risk": {0.2: 1, 0.05: 4}, "individual_risk": 1, "household_risk": 0.5}
     found = as_limits({**given, "global_risk": 0.02, "k": 3}, spec=SPEC)
-    assert list(found) == [name for name in LIMITS if name in {**given, "global_risk": 0, "k": 0}]
+    assert list(found) == [name for name in LIMITS if name in {**given, "global_risk": 0, "k": 0, **ALWAYS}]
     assert found["distinct"] == {"illness": 2, "income": 2}
     assert found["entropy"] == {"income": 1.5}
     assert found["t_closeness"] == {"illness": 0.4, "income": 0.4}
@@ -32,14 +33,16 @@ def test_every_limit_is_a_number_by_its_name_in_one_order():
 
 @given(st.dictionaries(st.sampled_from(SHARES), st.floats(0, 1) | st.none()))
 def test_shares_stay_as_they_are_and_none_is_no_limit(given):
-    assert as_limits(given, spec=SPEC) == {name: value for name, value in given.items() if value is not None}
+    wanted = {name: value for name, value in given.items() if value is not None}
+    assert as_limits(given, spec=SPEC) == {**wanted, **ALWAYS}
+    assert as_limits({**given, **dict.fromkeys(ALWAYS)}, spec=SPEC) == wanted
 
 
 def test_columns_that_tell_keys_are_limited_wherever_k_is():
-    assert as_limits({}, spec=SPEC) == {}
-    assert as_limits({"k": 3}, spec=SPEC) == {"k": 3, "exposed_by_columns": 0}
-    assert as_limits({}, spec=SPEC, k_required=3) == {"k": 3, "exposed_by_columns": 0}
-    assert as_limits({"k": 3, "exposed_by_columns": None}, spec=SPEC) == {"k": 3}
+    assert as_limits({}, spec=SPEC) == ALWAYS
+    assert as_limits({"k": 3}, spec=SPEC) == {"k": 3, "exposed_by_columns": 0, **ALWAYS}
+    assert as_limits({}, spec=SPEC, k_required=3) == {"k": 3, "exposed_by_columns": 0, **ALWAYS}
+    assert as_limits({"k": 3, "exposed_by_columns": None}, spec=SPEC) == {"k": 3, **ALWAYS}
 
 
 FAULTS = {
@@ -90,7 +93,8 @@ def test_a_recipe_measures_what_its_limits_need():
     recipe = as_recipe({**SETTINGS, "limits": {"k": 4, "above_risk": {0.3: 0}}, "steps": [{"suppress": {}}]})
     assert (recipe.k_required, recipe.k, recipe.risks) == (4, (2, 3, 4, 5), (0.05, 0.3))
     assert recipe.steps == (("suppress", {"k_required": 4}),)
-    assert as_recipe({**SETTINGS, "risks": 0.1, "limits": {"above_risk": 2}}).limits == {"above_risk": {0.1: 2}}
+    limits = as_recipe({**SETTINGS, "risks": 0.1, "limits": {"above_risk": 2}}).limits
+    assert limits == {"above_risk": {0.1: 2}, **ALWAYS}
     both = as_recipe({**SETTINGS, "k_required": 3, "limits": {"k": 7}})
     assert (both.k_required, both.k, both.limits["k"]) == (3, (2, 3, 5, 7), 7)
 
