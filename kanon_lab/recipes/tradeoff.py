@@ -179,13 +179,14 @@ def cheapest(points: pd.DataFrame, *, at_most: float, risk: str = USUAL_RISK, lo
     check_required(at_most, measure_of(risk, "risk"))
     rows = frontier(points, risk=risk, loss=loss)
     met = meeting(rows)
-    if "met" in rows and rows["met"].notna().any() and not met.any():
+    if not met.any() and "met" in points and points["met"].notna().any():
         missed = f"none of those with {risk} and {loss} " if meeting(points).any() else "no recipe "
         raise OptionError(f"{missed}meets every limit; try stronger steps, or other values in the grid")
     place = least_loss(rows, at_most)
     if place is None:
         label, smallest = rows.iloc[0]["label"], rows.iloc[0]["risk"]
-        among, name = " that meets every limit" * met.any(), "1 / " * measure_of(risk).more_is_better + risk
+        among = " that meets every limit" if met.any() else ""
+        name = f"1 / {risk}" if measure_of(risk).more_is_better else risk
         raise OptionError(
             f"no recipe{among} has {name} at most {number(at_most, smallest)}: the smallest reached is "
             f"{number(smallest, at_most, digits=6)}, by {shortened(label, 80)}; allow as much, or try stronger steps"

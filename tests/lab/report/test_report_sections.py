@@ -187,7 +187,9 @@ def test_an_unknown_section_is_refused(found):
 
 
 def test_an_identifier_that_is_still_released_is_said_at_the_top():
-    config = as_config({"key_variables": ["region"], "direct_identifiers": ["rut"], "limits": {"k": 2}})
+    config = as_config(
+        {"key_variables": ["region"], "direct_identifiers": ["rut"], "limits": {"k": 2, "unassigned_columns": None}}
+    )
     found = analyse(FRAME.assign(copy=FRAME["rut"]), config, name="x")
     for internal in (False, True):
         text = text_of(dataclasses.replace(found, internal=internal), "es", ["summary"])
