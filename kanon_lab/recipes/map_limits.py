@@ -33,11 +33,14 @@ def judged_rows(protection: Chain, plan: Plan, wanted: Iterable[Measure] = ()) -
         if all(row["met"] for row in verdict):
             rows = (row for name in names for row in release.rows(name, plan.limits[name]))
             verdict += [dict(zip(VERDICT, row, strict=True)) for row in rows]
-    return {"verdict": verdict if is_set(verdict) else [], **{row.name: _value(release, row) for row in wanted}}
+    return {"verdict": verdict if is_set(verdict) else [], **{row.name: _value(release, row, plan) for row in wanted}}
 
 
-def _value(release: Release, measure: Measure) -> float | None:
-    """A measure of a release that states do not have; of sensitive variables, the worst."""
+def _value(release: Release, measure: Measure, plan: Plan) -> float | None:
+    """A measure of a release that states do not have; of sensitive variables, and of combinations, the worst."""
+    if measure.limit is not None and measure.limit.by == "combination":
+        rows = release.rows(measure.name, plan.limits.get(measure.name, ()))
+        return min((row[VERDICT.index("found")] for row in rows), default=None)
     if measure.taken_from == "values":
         values = [of_variable[measure.name] for of_variable in release.diversity.values()]
         return (min if measure.least else max)(values, default=None)

@@ -175,6 +175,12 @@ class Release:
             for level, most in limit.items():
                 records = measure.of(self.classes, level)
                 yield _row(name, most, records, level=level, records=records)
+        elif by == "combination":
+            for entry in limit:
+                fewest, below, worst = entry.count(self.protection.state, self.protection.released_spec)
+                if fewest >= 0:
+                    about = {"variable": entry.called, "records": below, "columns": worst}
+                    yield _row(name, entry.least, fewest, **about)
         elif name == "k":
             below = self.failing(DECISIVE[self.protection.spec.missing])
             yield (*_row(name, limit, self.last.k_achieved)[:-3], below == 0, below, ())

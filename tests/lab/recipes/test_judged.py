@@ -99,6 +99,12 @@ def test_a_limit_on_what_cannot_be_measured_is_not_met_and_one_on_what_is_not_re
     assert pd.isna(row.found)
     assert not row.met
     assert judge(noisy, {"key_linkage": 0.5}).to_dict()["limits"][0]["value"] is None
+    quantities = protect(frame, KeySpec(["sex"], numeric_variables=["age"]))
+    linked = quantities.state.measured["numeric_linkage"]
+    assert (
+        judge(quantities, {"numeric_linkage": linked}).met
+        and not judge(quantities, {"numeric_linkage": 0.9 * linked}).met
+    )
     gone = protect(frame, spec).apply("remove_variables", {"variables": "illness"})
     assert judge(gone, as_limits({"distinct": 3}, spec=spec)).verdict["name"].tolist() == ["unassigned_columns"]
 

@@ -132,12 +132,13 @@ def test_every_limit_may_be_the_risk(found, survey, name):
         return
     axis = LIMITS[name].name
     limits = {"household_uniques": 99, "t_closeness": 1, "entropy": 1, "distinct": 1, "individual_risk": 1, "k": 2}
+    limits |= {"combinations": [{"size": 2, "at_least": 3}], "numeric_linkage": 1, "global_risk": 1}
     tried = recipe(limits={"key_linkage": 1, "household_risk": 1, **limits, "exposed_by_columns": 99})
     mapped = risk_utility_map(survey, tried, {"region": [None], "w": [10, 40], "k": [2]}, workers=1, risk=axis)
     rows = mapped.frontier(risk=axis, loss="granularity")
     assert len(rows)
     one = as_recipe(mapped.recipes[rows["label"].iloc[0]])
-    judged = judge(one.apply(survey), {name: one.limits.get(name, 0)}).verdict["found"].astype(float)
+    judged = judge(one.apply(survey), {name: one.limits[name]}).verdict["found"].astype(float)
     least = LIMITS[name].limit.bound == "at least"
     assert rows["risk"].iloc[0] == pytest.approx(1 / judged.min() if least else judged.max())
 

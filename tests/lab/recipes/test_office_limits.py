@@ -13,7 +13,9 @@ from kanon_lab.recipes.settings import LIMITS
 from kanon_lab.report import as_config
 from kanon_lab.roles import KeySpec
 
-SPEC = KeySpec(["region", "age"], household="home", sensitive_variables=["illness", "income"])
+SPEC = KeySpec(
+    ["region", "age"], household="home", sensitive_variables=["illness", "income"], numeric_variables=["income"]
+)
 SETTINGS = {"key_variables": ["region"], "household": "home", "sensitive_variables": ["illness"]}
 ALWAYS = {name: 0 for name, row in LIMITS.items() if row.limit.always}
 SHARES = [name for name in LIMITS if name.endswith("_risk") and name != "above_risk"] + ["key_linkage"]
@@ -82,6 +84,7 @@ def test_every_fault_is_one_line_of_a_recipe_and_of_a_report(given, fault):
     [
         *((name, "a household") for name in ("household_risk", "household_uniques")),
         ("distinct", "a sensitive variable"),
+        ("numeric_linkage", "a quantity"),
     ],
 )
 def test_a_limit_needs_the_role_that_it_is_about(given, needs):
