@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from kanon_lab.columns import named_rows
+from kanon_lab.digits import number, percent
 from kanon_lab.measures.registry import LIMITS, Measure, limit_of
 from kanon_lab.recipes.verdict import VERDICT, Release, is_set, k_of
 from kanon_lab.terms import wordings
@@ -62,27 +64,23 @@ def _called(row: Mapping[str, Any]) -> str:
 
 def summarised(verdicts: pd.DataFrame) -> pd.DataFrame:
     """Each limit with the recipes that meet it in all seeds, and the one that comes nearest: see `LIMITS_OF_MAP`."""
-    rows = []
+    rows: list[tuple[Any, ...]] = []
     for key, part in verdicts.groupby(["name", "variable", "level"], sort=False, dropna=False):
         met, known = part.groupby("label", sort=False)["met"].all(), part[part["found"].notna()]
-        nearest, label = None, None
-        first = part.iloc[0]
+        first, nearest = part.iloc[0], (None, None)
         if len(known):
-            found, most = known["found"].astype(float), limit_of(str(key[0])).bound == "at least"
-            place = found.idxmax() if most else found.idxmin()
-            nearest, label = known.loc[place, "found"], known.loc[place, "label"]
-        rows.append((*key, first["limit"], first["bound"], int(met.sum()), len(met), nearest, label))
-    return pd.DataFrame(rows, columns=LIMITS_OF_MAP)
+            found, most = known["found"].to_numpy(dtype=float), limit_of(str(key[0])).bound == "at least"
+            best = known.iloc[int(found.argmax() if most else found.argmin())]
+            nearest = (best["found"], best["label"])
+        rows.append((*key, first["limit"], first["bound"], int(met.sum()), len(met), *nearest))
+    return pd.DataFrame(rows, columns=LIMITS_OF_MAP, dtype=object)
 
 
-def unmet_by_all(points: pd.DataFrame, limits: pd.DataFrame) -> str:
+def unmet_by_all(limits: pd.DataFrame) -> str:
     """That no recipe meets every limit, which one none meets, and how near the best came."""
-    from kanon_lab.digits import number, percent
-
     parts = []
-    for row in limits[limits["recipes"] == 0].itertuples(index=False):
-        measure = LIMITS[row.name]
-        form = percent if measure.share else number
+    for row in named_rows(limits[limits["recipes"] == 0]):
+        form = percent if LIMITS[row.name].share else number
         near = "" if row.nearest is None else f", the best {form(row.nearest, row.limit)} ({row.label})"
         parts.append(f"{_called(row._asdict())}: {row.bound} {form(row.limit, row.nearest)} is wanted{near}")
     if not parts:

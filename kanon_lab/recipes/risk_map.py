@@ -102,7 +102,7 @@ class RiskUtilityMap:
     def none_meets(self) -> str | None:
         """A line on the limits that no recipe meets; None where some recipe meets all, or none is set."""
         met = self.points["met"]
-        return unmet_by_all(self.points, self.limits) if len(self.verdicts) and not met.fillna(False).any() else None
+        return unmet_by_all(self.limits) if len(self.verdicts) and not met.fillna(False).any() else None
 
     @property
     def worst(self) -> pd.DataFrame:
@@ -356,7 +356,7 @@ def _collected(
     error = pd.Series([row.get("error") for row in rows], name="error", dtype=object)
     every = pd.DataFrame({"label": [labels[number] for number in of_run], "seed": [run.seed for run in runs]})
     grouped, whole = measured.groupby(of_run), ~measured.isna().groupby(of_run).any()
-    chosen = {name: [candidate.parameters[name] for candidate in candidates] for name in parameters}
+    chosen: dict[str, Any] = {name: [candidate.parameters[name] for candidate in candidates] for name in parameters}
     if labels[-1] == OWN:  # it has no values, and numbers beside none stay whole
         chosen = {name: pd.Series(values, dtype=object) for name, values in chosen.items()}
     of_seeds: list[list] = [[] for _ in candidates]
@@ -372,7 +372,7 @@ def _collected(
     }
     spread = grouped.std()
     spread.loc[[not _is_random(candidate.recipe) for candidate in candidates]] = 0.0
-    verdicts = verdicts_of(every["label"], every["seed"], rows)
+    verdicts = verdicts_of([*every["label"]], [*every["seed"]], rows)
     wanted = dict.fromkeys(name for candidate in candidates for name in candidate.recipe.limits)
     perturbing = []
     for candidate in candidates:

@@ -29,7 +29,7 @@ def _as_axis(measure: Measure | None) -> Measure | None:
         return measure
     if measure.limit is None:
         return None
-    return replace(measure, kind="risk", **({"unit": "share"} if measure.more_is_better else {}))
+    return replace(measure, kind="risk", unit="share" if measure.more_is_better else measure.unit)
 
 
 #: The measures that may be axes of a map, by name, those of limits among the risks; # stands for a number.
