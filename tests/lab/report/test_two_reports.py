@@ -160,7 +160,7 @@ def test_notes_have_their_counts_in_steps(found):
     assert "350 registros" in Words("es").note(told) and "46\xa0% de los casos" in Words("es").note(share)
 
 
-UNDOING = """alone stale_ghosts tells_households tells_key outvoted seed_shuffle_members seed_shuffle_records
+UNDOING = """stale_ghosts tells_households tells_key outvoted seed_shuffle_members seed_shuffle_records
 seed_renumber shown_by_members household_size_known household_values order_as_it_came order_not_random
 told_by_neighbours order_of_members caution_exposed_tells caution_exposed_follows""".split()
 
