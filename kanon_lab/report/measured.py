@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from kanon_lab.report.analysis import Analysis
 
 
+# Limits whose columns a page for everybody names too; which columns reveal or identify is for the office only.
+_NAMED = ("unassigned_columns", "combinations")
+
+
 def limit_title(row: Any, w: Words) -> str:
     """What a row of a verdict is about."""
     return LIMITS[row.name].limit_called(w.language, variable=w.note(row.variable), level=w.percent(row.level))
@@ -28,7 +32,6 @@ def advice_on(a: Analysis, row: Any, w: Words) -> str:
     summary = a.summary
     if a.left_out and pd.isna(row.found):
         return w.say("do_uncounted", name=limit_title(row, w), limit=row.name)
-    is_risk = LIMITS[row.name].kind == "risk"  # which columns reveal something is for the office only
     parts = {
         "value": limit_value(row, row.found, row.limit, w),
         "limit": limit_value(row, row.limit, row.found, w),
@@ -36,7 +39,7 @@ def advice_on(a: Analysis, row: Any, w: Words) -> str:
         "variable": w.note(row.variable),
         "level": w.percent(row.level),
         "k": w.number(summary["k"]),
-        "columns": w.listed(row.columns) if a.internal or not is_risk else w.say("internal_names"),
+        "columns": w.listed(row.columns) if a.internal or row.name in _NAMED else w.say("internal_names"),
         "household": summary["household"],
         "records": "" if pd.isna(row.records) else w.number(row.records),
         "all": w.number(summary["records"]),
