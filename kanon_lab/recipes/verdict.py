@@ -121,7 +121,7 @@ def judge(protection: Chain, limits: Mapping[str, Any], *, k_required: int | Non
     >>> judged.verdict["met"].tolist(), judged.met
     ([False, True], False)
     """
-    k = limits.get("k") or k_required or _USUAL_K
+    k = k_of(limits, k_required)
     release = Release(protection, k)
     rows = [row for name, limit in limits.items() for row in release.rows(name, limit)]
     verdict = pd.DataFrame(rows, columns=VERDICT, dtype=object)
@@ -129,17 +129,37 @@ def judge(protection: Chain, limits: Mapping[str, Any], *, k_required: int | Non
     return Judged(k, verdict, release.exposure, release.claims, tuple(_cautions(release)))
 
 
+def k_of(limits: Mapping[str, Any], k_required: int | None) -> int:
+    """The k that records are counted by."""
+    return limits.get("k") or k_required or _USUAL_K
+
+
 class Release:
-    """A release and what is counted of it: the limits and cautions read the same counts."""
+    """A release and what is counted of it, when it is asked for: the limits and cautions read the same counts."""
 
     def __init__(self, protection: Chain, k: int):
         self.protection, self.k, self.last = protection, k, protection.state.measured
-        self.claims = final_claims(protection, k)
-        self.exposure = exposed_by_columns(protection, k)
-        self.table = protection.state.table(protection.released_spec)
-        self.composition = (  # sample uniques once the members of each household are known; None without households
-            with_household_composition(self.table)["sample_uniques"] if protection.shows_households else None
-        )
+
+    @cached_property
+    def claims(self) -> pd.DataFrame:
+        """What the release may claim."""
+        return final_claims(self.protection, self.k)
+
+    @cached_property
+    def exposure(self) -> Any:
+        """The records that released columns bring below k."""
+        return exposed_by_columns(self.protection, self.k)
+
+    @cached_property
+    def table(self) -> Any:
+        """The class table of what is released."""
+        return self.protection.state.table(self.protection.released_spec)
+
+    @cached_property
+    def composition(self) -> int | None:
+        """Sample uniques once the members of each household are known; None without households."""
+        shown = self.protection.shows_households
+        return with_household_composition(self.table)["sample_uniques"] if shown else None
 
     def failing(self, claim: str) -> int:
         """Records for which a claim does not hold."""
