@@ -181,6 +181,19 @@ def _with_size(part: str, kind: Kind, titles: Texts, unit: Unit) -> Measure:
     return Measure(name, kind, titles, of, unit=unit, shown="state", needs="household", part_of=whole, identifier=True)
 
 
+def _claim(name: str, meaning: str, titles: Texts, unmet: Texts) -> Measure:
+    """A row of the records that are counted for a claim; see `kanon_lab.methods.CLAIMS`."""
+    remedy = (
+        "End the recipe with a step suppress: {{k_required: {limit}, claim: %s}}, or recode {key} more broadly." % name,
+        "Termine la receta con un paso suppress: {{k_required: {limit}, claim: %s}}, o recodifique {key} en categorías "
+        "más amplias." % name,
+    )
+    advice = tuple(f"{fault} {end}" for fault, end in zip(unmet, remedy, strict=True))
+    of: Callable[..., Any] = lambda release: release.least(name)  # noqa: E731
+    limit = Limit("at least", meaning, "3", (advice[0], advice[1]))
+    return Measure(name, "anonymity", titles, of, "release", unit="k", shown="", limit=limit)
+
+
 def _indicators(part: str, titles: Texts, kept: Texts | None = None, kind: Kind = "loss") -> Measure:
     """A row of `kanon_lab.measures.indicator_loss`."""
     name, of, unit = "indicators", _part_of("indicators", part), "share" if kept else "number"
@@ -194,15 +207,29 @@ _ROWS = [
     Measure("k_achieved", "anonymity", ("k achieved", "k alcanzado"), attrgetter("table.k_achieved"),
         unit="k", shown="file state summary steps", rounding="k",
         limit=Limit("at least",
-            "is met when every record is compatible with at least so many, itself included (a missing key matches any "
-            "value); with `missing: category`, when every released class has so many", "3",
-            ("{records} of {all} records are alike with fewer than {k} records, themselves included. What makes "
-             "records rare is most often {key}: recode it more broadly, or let a step suppress with k_required: {k} as "
-             "the last one.",
-             "{records} de {all} registros coinciden con menos de {k} registros, contándose a sí mismos. Lo que más "
-             "veces hace raro a un registro es {key}: recodifíquela en categorías más amplias, o termine la receta con "
-             "un paso suppress con k_required: {k}."),
-            name="k", usual=True)),
+            "is met when whoever knows the true keys of a person finds at least so many records that may be that person's "
+            "(a missing key matches any value); with `missing: category`, when every released class has so many", "3",
+            ("For {records} of {all} records, an intruder who knows the true keys finds fewer than {limit} records. "
+             "What makes records rare is most often {key}: recode it more broadly, or end the recipe with a step "
+             "suppress: {{k_required: {limit}, claim: true_key}}.",
+             "De {records} de {all} registros, un intruso que conozca las claves verdaderas halla menos de {limit} "
+             "registros. Lo que más veces hace raro a un registro es {key}: recodifíquela en categorías más amplias, o "
+             "termine la receta con un paso suppress: {{k_required: {limit}, claim: true_key}}."),
+            name="k", usual=True,
+            title=("k (for an intruder who knows the true keys)",
+                   "k (para un intruso que conozca las claves verdaderas)"))),
+    _claim("compatible", "is met when every record, as released, is compatible with at least so many, itself included",
+        ("k, as released (compatible records)", "k, tal como se publica (registros compatibles)"),
+        ("{records} records, as released, are compatible with fewer than {limit}.",
+         "{records} registros, tal como se publican, son compatibles con menos de {limit}.")),
+    _claim("true_key", "is met when every true key is compatible with at least so many released records",
+        ("k, for true keys", "k, para las claves verdaderas"),
+        ("{records} true keys are compatible with fewer than {limit} released records.",
+         "{records} claves verdaderas son compatibles con menos de {limit} registros publicados.")),
+    _claim("own_class", "is met when every released class has at least so many, a missing value being one of its own",
+        ("records of the smallest released class", "registros de la menor clase publicada"),
+        ("{records} records are in a released class of fewer than {limit}.",
+         "{records} registros están en una clase publicada de menos de {limit}.")),
     Measure("sample_uniques", "anonymity", ("sample uniques (f_k = 1)", "registros únicos (f_k = 1)"),
         attrgetter("table.sample_uniques"), unit="records", shown="file"),
     Measure("violations_#", "anonymity", ("records with f_k below #", "registros con f_k menor que #"), below,
@@ -333,7 +360,37 @@ _ROWS = [
              "broadly.",
              "Registros únicos para quien conozca las claves de todas las personas de su hogar: {value}, y se exigían "
              "{limit} como máximo. Retire la columna {household} y desordene los registros, o recodifique {key} en "
-             "categorías más amplias."))),
+             "categorías más amplias."),
+            usual=True)),
+    Measure("shown_by_members", "risk",
+        ("records that members of their household bring below k",
+         "registros que otros miembros de su hogar dejan por debajo de k"),
+        attrgetter("by_members"), "release", unit="records", counted=False, shown="", needs="household",
+        limit=Limit(
+            "at most", "is met when at most so many records fall below k once every hidden key value that other members "
+            "of the household show is filled in; `0` wherever `k` or `k_required` and `household` are given, unless it "
+            "says otherwise", "0",
+            ("Records that fall below k = {k} for an intruder who fills in hidden key values from other members of the "
+             "household: {value}, and at most {limit} were wanted. Suppress what members share once for each household "
+             "(household_level), or remove {household} and every column that is the same for all members of a "
+             "household, and shuffle the records.",
+             "Registros que quedan por debajo de k = {k} para un intruso que complete los valores clave ocultos con "
+             "los de otros miembros del hogar: {value}, y se exigían {limit} como máximo. Suprima lo que comparten los "
+             "miembros una vez por hogar (household_level), o retire {household} y toda columna igual para todos los "
+             "miembros de un hogar, y desordene los registros."))),
+    Measure("shown_by_neighbours", "risk",
+        ("records that their neighbours in the file bring below k",
+         "registros que sus vecinos en el archivo dejan por debajo de k"),
+        attrgetter("by_neighbours"), "release", unit="records", counted=False, shown="",
+        limit=Limit(
+            "at most", "is met when at most so many records fall below k once hidden key values are filled in from the "
+            "records before and after, of variables by which the file is in order; `0` wherever `k` or `k_required` is "
+            "given, unless it says otherwise", "0",
+            ("Records that fall below k = {k} for an intruder who fills in hidden key values from the records before "
+             "and after: {value}, and at most {limit} were wanted. End the recipe with a step shuffle_records.",
+             "Registros que quedan por debajo de k = {k} para un intruso que complete los valores clave ocultos con "
+             "los de los registros anterior y posterior: {value}, y se exigían {limit} como máximo. Termine la receta "
+             "con un paso shuffle_records."))),
     Measure("exposed_by_columns", "risk",
         ("records that other columns bring below k (household size not counted)",
          "registros que otras columnas dejan por debajo de k (sin contar el tamaño del hogar)"),

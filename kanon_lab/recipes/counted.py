@@ -266,7 +266,7 @@ class CountedProtection(Protection):
 
         method = local_suppression if name == "suppress" else suppress_above_risk
         state, options = self.state, read(kind.model, settings).fields_set
-        result = method(state.working, self.released_spec, **options, counts=self.counts)
+        result = method(state.working, self.released_spec, **options, **self._known(name), counts=self.counts)
         changed, suppressed = (dict.fromkeys(self.released_columns, 0) for _ in range(2))
         lost, touched = dict(self.lost), np.zeros(len(state.working), dtype=bool)
         for column, cells in named_columns(state.working):

@@ -206,8 +206,8 @@ def as_limits(
 ) -> dict[str, Any]:
     """The limits of an office as numbers, or mappings of variables or levels of risk to numbers, in `LIMITS`' order.
 
-    Without a limit ``k`` it is `k_required`. With a limit ``k``, that on ``exposed_by_columns`` is 0 by default (None:
-    no such limit).
+    Without a limit ``k`` it is `k_required`. With a limit ``k``, those on ``exposed_by_columns``, ``shown_by_neighbours``
+    and, where a household is named, ``shown_by_members`` are 0 by default (None: no such limit).
     """
     if not isinstance(limits, Mapping):
         such_as = "{k: 3, global_risk: 0.02}"
@@ -220,6 +220,9 @@ def as_limits(
     wanted = {**({} if k_required is None else {"k": k_required}), **limits}
     if wanted.get("k") is not None:
         wanted.setdefault("exposed_by_columns", 0)
+        wanted.setdefault("shown_by_neighbours", 0)
+        if spec.household is not None:
+            wanted.setdefault("shown_by_members", 0)
     return {name: _bounds(name, wanted[name], spec, risks) for name in LIMITS if wanted.get(name) is not None}
 
 

@@ -9,20 +9,48 @@ from typing import Any
 
 import pandas as pd
 
+from kanon_lab.classes.counts import records_in
 from kanon_lab.columns import distinct, named_rows
 from kanon_lab.errors import shortened
 from kanon_lab.measures import household_size, measure, with_household_composition
 from kanon_lab.measures.file_measures import UNWEIGHTED, ClassRisks
 from kanon_lab.measures.registry import LIMITS, limit_of
+from kanon_lab.methods import CLAIMS
 from kanon_lab.recipes.exposure import Exposure, dependent_columns, exposed_by_columns
 from kanon_lab.recipes.households import household_disclosure, order_notes, shared_by_members
 from kanon_lab.recipes.released import NO_ROLE, label_notes, released_columns, untouched
-from kanon_lab.recipes.state import Chain, derived_seed, final_claims
+from kanon_lab.recipes.shown import shown_by_members, shown_by_neighbours
+from kanon_lab.recipes.state import Chain, derived_seed, final_claims, final_counts
 from kanon_lab.recipes.steps import kind_of
 from kanon_lab.terms import Note
 
-#: By policy for missing keys, the claim that says whether k is met.
-DECISIVE = {"wildcard": "compatible", "category": "own_class", "error": "own_class"}
+
+def decisive_claim(protection: Chain) -> str:
+    """The claim that says whether k is met.
+
+    Where keys are suppressed and may be any value (``wildcard``), an intruder who knows the true keys finds fewer
+    records than those that are alike as released.
+    """
+    if protection.spec.missing != "wildcard":
+        return "own_class"
+    suppressed = {name for step in protection.steps for name, cells in step.suppressed.items() if cells}
+    return "compatible" if suppressed.isdisjoint(protection.spec.key_variables) else "true_key"
+
+
+def with_household_keys(protection: Chain) -> Chain:
+    """The protection with the released key variables of its household level among the keys, and its end measured so."""
+    spec, released = protection.spec, protection.released_columns
+    taken = (*spec.key_variables, *spec.ghosts, spec.weight, spec.household)
+    wanted = [name for level in protection.household_chains for name in level.spec.key_variables]
+    keys = tuple(name for name in dict.fromkeys(wanted) if name in released and name not in taken)
+    if not keys:
+        return protection
+    sensitive = tuple(name for name in spec.sensitive_variables if name not in keys)
+    spec = replace(spec, key_variables=(*spec.key_variables, *keys), sensitive_variables=sensitive)
+    protection, state = replace(protection, spec=spec), protection.state
+    measured = protection.measured(state.working, state.removed, state.truth, state.counts)
+    last = replace(protection.steps[-1], state=replace(state, measured=measured))
+    return replace(protection, steps=(*protection.steps[:-1], last))
 
 
 def final_diversity(protection: Chain) -> tuple[dict[str, dict], list[str]]:
@@ -39,6 +67,12 @@ def final_diversity(protection: Chain) -> tuple[dict[str, dict], list[str]]:
 VERDICT = ["name", "variable", "level", "limit", "bound", "found", "met", "records"]
 # Where neither limits nor recipe have a k, records are counted that nobody else is like.
 _USUAL_K = 2
+# By caution the limits that count what it is about, so that it need not be given.
+_COVERED = {
+    "own_class": {"own_class"},
+    "household_size": {"household_uniques"},
+    "household_composition": {"household_uniques"},
+}
 # A caution is given if more than this share (0-1) of the records is linked by their quantities.
 _MOST_LINKED = 0.05
 
@@ -119,15 +153,17 @@ def judge(protection: Chain, limits: Mapping[str, Any], *, k_required: int | Non
     rows = [row for name, limit in limits.items() for row in release.rows(name, limit)]
     verdict = pd.DataFrame(rows, columns=VERDICT, dtype=object)
     verdict = verdict.astype({"level": float, "met": bool, "records": "Int64"})
-    return Judged(k, verdict, release.exposure, release.claims, tuple(_cautions(release)))
+    cautions = [caution for caution in _cautions(release) if not _COVERED.get(caution.key, set()) & {*limits}]
+    return Judged(k, verdict, release.exposure, release.claims, tuple(cautions))
 
 
 class Release:
     """A release and what is counted of it: the limits and cautions read the same counts."""
 
     def __init__(self, protection: Chain, k: int):
+        protection = with_household_keys(protection)
         self.protection, self.k, self.last = protection, k, protection.state.measured
-        self.claims = final_claims(protection, k)
+        self.claims, self.alike = final_claims(protection, k), final_counts(protection)
         self.exposure = exposed_by_columns(protection, k)
         self.table = protection.state.table(protection.released_spec)
         self.composition = (  # sample uniques once the members of each household are known; None without households
@@ -137,6 +173,20 @@ class Release:
     def failing(self, claim: str) -> int:
         """Records for which a claim does not hold."""
         return int(self.claims.set_index("claim")["records"][claim])
+
+    def least(self, claim: str) -> int:
+        """The fewest records that are counted for a record by a claim."""
+        return int(self.alike[claim].min())
+
+    @cached_property
+    def by_members(self) -> int | None:
+        """See `kanon_lab.recipes.shown.shown_by_members`."""
+        return shown_by_members(self.protection, self.k)
+
+    @cached_property
+    def by_neighbours(self) -> int | None:
+        """See `kanon_lab.recipes.shown.shown_by_neighbours`."""
+        return shown_by_neighbours(self.protection, self.k)
 
     def rows(self, name: str, limit: Any) -> Iterator[tuple]:
         """The verdict on a limit, one row or one for each variable or level."""
@@ -149,9 +199,10 @@ class Release:
             for level, most in limit.items():
                 records = measure.of(self.classes, level)
                 yield _row(name, most, records, level=level, records=records)
-        elif name == "k":
-            below = self.failing(DECISIVE[self.protection.spec.missing])
-            yield (*_row(name, limit, self.last.k_achieved)[:-2], below == 0, below)
+        elif name == "k" or name in CLAIMS:
+            claim = decisive_claim(self.protection) if name == "k" else name
+            below = records_in(self.alike[claim] < limit, self.protection.state.counts)
+            yield _row(name, limit, self.least(claim), records=below)
         elif measure.is_shown("state"):
             yield _row(name, limit, self.last[measure.name])
         else:

@@ -1,0 +1,145 @@
+"""Suppressed key values that other records still show: members of the same household, and neighbours in the order.
+
+The attack that is counted: an intruder fills in every hidden key value by what these records show, and then looks for
+somebody whose keys are known. Values are filled in of variables that such records share far more often than by chance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import reduce
+
+import numpy as np
+
+from kanon_lab.columns import distinct, distinct_rows
+from kanon_lab.methods.suppression import alike_by_claim
+from kanon_lab.recipes.exposure import predicted_by
+from kanon_lab.recipes.households import guessed_by_neighbours, order_blocks, ordered_variables, shared_by_members
+from kanon_lab.recipes.state import Chain
+
+# Others tell a variable if they err at most this share as often as a guess without them does.
+_ERRS = 0.5
+# From this share of the households on, a column is the same for all members.
+_SHARED = 0.9
+
+
+def shown_by_members(protection: Chain, k: int) -> int | None:
+    """Records that fall below k once hidden keys are filled in from members of the household.
+
+    Without the household ID, members are those with the same value in a column that tells households apart (an income
+    of the household, say), or in all columns together that members share. None if an engine has only counts, and keys
+    are suppressed.
+    """
+    hidden = _Hidden.of(protection)
+    if hidden is None or protection.spec.household is None or not hidden.names:
+        return 0 if hidden is not None else None
+    guesses: dict[str, np.ndarray] = {}
+    for group in _homes(protection):
+        for name in hidden.names:
+            guess = guessed_by_members(group, hidden.shown_of(name))
+            if _tells(guessed_by_members(group, hidden.known_of(name)), hidden.known_of(name)):
+                earlier = guesses.get(name, guess)
+                guesses[name] = np.where(earlier < 0, guess, earlier)
+    return hidden.exposed(guesses, k)
+
+
+def shown_by_neighbours(protection: Chain, k: int) -> int | None:
+    """Records that fall below k once hidden keys are filled in from the records before and after, where these agree.
+
+    Only for variables of which the order of the records tells more than chance does.
+    """
+    hidden = _Hidden.of(protection)
+    if hidden is None or not hidden.names or (block := order_blocks(protection)) is None:
+        return 0 if hidden is not None else None
+    guesses = {}
+    for name in ordered_variables(protection, block, hidden.names):
+        if _tells(guessed_by_neighbours(hidden.known_of(name), block), hidden.known_of(name)):
+            guesses[name] = guessed_by_neighbours(hidden.shown_of(name), block)
+    return hidden.exposed(guesses, k)
+
+
+def guessed_by_members(home: np.ndarray, code: np.ndarray) -> np.ndarray:
+    """For each record the code that all other members of the household show, -1 where they show none or several.
+
+    Both are codes from 0 on, -1 where missing.
+    """
+    known = (home >= 0) & (code >= 0)
+    pair, some = distinct_rows(np.column_stack([home, code])[known])
+    homes, values = home[known][some], code[known][some]
+    size = int(home.max(initial=-1)) + 2
+    different, total = np.bincount(homes, minlength=size), np.bincount(homes, values, size).astype(np.int64)
+    alone = np.zeros(len(code), dtype=bool)  # the only member with the value
+    alone[known] = (np.bincount(pair) == 1)[pair]
+    others = different[home] - alone
+    guess = total[home] - np.where(alone, code, 0)
+    return np.where((home >= 0) & (others == 1), guess, -1)
+
+
+def _tells(guess: np.ndarray, code: np.ndarray) -> bool:
+    """Whether guesses are wrong at most half as often as guesses in another order would be."""
+    both = (guess >= 0) & (code >= 0)
+    if not both.any():
+        return False
+    size = int(max(guess.max(), code.max())) + 1
+    shares = [np.bincount(codes[both], minlength=size) / both.sum() for codes in (guess, code)]
+    by_chance = 1 - float(shares[0] @ shares[1])
+    return by_chance > 0 and float((guess != code)[both].mean()) <= _ERRS * by_chance
+
+
+def _homes(protection: Chain) -> Iterator[np.ndarray]:
+    """Codes by which members of a household are found: its ID, or columns that tell households apart."""
+    spec, released = protection.spec, protection.state.released
+    home, _ = distinct(protection.original.loc[released.index, spec.household])
+    if protection.shows_households:
+        yield home
+        return
+    columns = {name: distinct(released[name])[0] for name in released}
+    apart = [code for code in columns.values() if predicted_by(code, home) is not None]
+    yield from apart
+    if not apart:
+        shared = [code for code in columns.values() if shared_by_members(home, code) >= _SHARED]
+        joint = reduce(_joined, shared) if shared else home[:0]
+        if len(shared) > 1 and predicted_by(joint, home) is not None:
+            yield joint
+
+
+def _joined(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Codes of two columns as one; of a column that is missing, the other alone."""
+    return distinct_rows(np.column_stack([one, other]))[0].astype(np.int64)
+
+
+class _Hidden:
+    """The released keys of a protection, in the order of the release, and which of them are hidden in some record."""
+
+    def __init__(self, protection: Chain):
+        self.keys = protection.released_spec.key_variables
+        self.known, self.shown = protection.state.truth.attacked(protection.state.working, self.keys)
+        self.gone = (self.shown < 0) & (self.known >= 0)
+        self.names = [name for name, gone in zip(self.keys, self.gone.T, strict=True) if gone.any()]
+
+    @classmethod
+    def of(cls, protection: Chain) -> _Hidden | None:
+        """That of a protection; None where an engine has only counts of suppressed records."""
+        suppressed = {name for step in protection.steps for name, cells in step.suppressed.items() if cells}
+        counted = protection.state.counts is not None
+        return None if counted and not suppressed.isdisjoint(protection.spec.key_variables) else cls(protection)
+
+    def known_of(self, name: str) -> np.ndarray:
+        return self.known[:, self.keys.index(name)]
+
+    def shown_of(self, name: str) -> np.ndarray:
+        return self.shown[:, self.keys.index(name)]
+
+    def exposed(self, guesses: dict[str, np.ndarray], k: int) -> int:
+        """Records that are below k once hidden values are filled in by guesses, and were not; wrong guesses mislead."""
+        filled = self.shown.copy()
+        for name, guess in guesses.items():
+            place = self.keys.index(name)
+            filled[:, place] = np.where(self.gone[:, place], guess, filled[:, place])
+        if (filled == self.shown).all():
+            return 0
+        right = ((filled == self.known) | (filled < 0) | (self.known < 0)).all(axis=1)
+        everywhere = np.zeros(len(filled), dtype=np.int64)
+        before, after = (alike_by_claim(self.known, shown, everywhere) for shown in (self.shown, filled))
+        fallen = [(before[claim] >= k) & (after[claim] < k) for claim in ("compatible", "true_key")]
+        return int((right & np.any(fallen, axis=0)).sum())
