@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from operator import attrgetter
+from operator import attrgetter, methodcaller
 from typing import Any, Literal
 
 from kanon_lab import measures as room
@@ -183,15 +183,15 @@ def _with_size(part: str, kind: Kind, titles: Texts, unit: Unit) -> Measure:
 
 def _claim(name: str, meaning: str, titles: Texts, unmet: Texts) -> Measure:
     """A row of the records that are counted for a claim; see `kanon_lab.methods.CLAIMS`."""
-    remedy = (
-        "End the recipe with a step suppress: {{k_required: {limit}, claim: %s}}, or recode {key} more broadly." % name,
-        "Termine la receta con un paso suppress: {{k_required: {limit}, claim: %s}}, o recodifique {key} en categorías "
-        "más amplias." % name,
+    step = f"suppress: {{{{k_required: {{limit}}, claim: {name}}}}}"
+    advice = (
+        f"{unmet[0]} End the recipe with a step {step}, or recode {{key}} more broadly.",
+        f"{unmet[1]} Termine la receta con un paso {step}, o recodifique {{key}} en categorías más amplias.",
     )
-    advice = tuple(f"{fault} {end}" for fault, end in zip(unmet, remedy, strict=True))
-    of: Callable[..., Any] = lambda release: release.least(name)  # noqa: E731
-    limit = Limit("at least", meaning, "3", (advice[0], advice[1]))
-    return Measure(name, "anonymity", titles, of, "release", unit="k", shown="", limit=limit)
+    of = methodcaller("least", name)
+    return Measure(
+        name, "anonymity", titles, of, "release", unit="k", shown="", limit=Limit("at least", meaning, "3", advice)
+    )
 
 
 def _indicators(part: str, titles: Texts, kept: Texts | None = None, kind: Kind = "loss") -> Measure:
@@ -207,7 +207,7 @@ _ROWS = [
     Measure("k_achieved", "anonymity", ("k achieved", "k alcanzado"), attrgetter("table.k_achieved"),
         unit="k", shown="file state summary steps", rounding="k",
         limit=Limit("at least",
-            "is met when whoever knows the true keys of a person finds at least so many records that may be that person's "
+            "is met when an intruder who knows a person's true keys finds at least so many records that may be theirs "
             "(a missing key matches any value); with `missing: category`, when every released class has so many", "3",
             ("For {records} of {all} records, an intruder who knows the true keys finds fewer than {limit} records. "
              "What makes records rare is most often {key}: recode it more broadly, or end the recipe with a step "
@@ -362,14 +362,26 @@ _ROWS = [
              "{limit} como máximo. Retire la columna {household} y desordene los registros, o recodifique {key} en "
              "categorías más amplias."),
             usual=True)),
+    Measure("exposed_by_columns", "risk",
+        ("records that other columns bring below k (household size not counted)",
+         "registros que otras columnas dejan por debajo de k (sin contar el tamaño del hogar)"),
+        lambda release: release.exposure.records, "release", unit="records", counted=False, shown="",
+        limit=Limit(
+            "at most", "is met when at most so many records fall below k once a released column that tells or refines "
+            "a key is used as one more; `0` wherever `k` or `k_required` is given, unless it says otherwise", "0",
+            ("Records that fall below k = {k} through columns that are no keys ({columns}): {value}, and at most "
+             "{limit} were wanted. Recode these columns as the keys are, remove them, or name them as keys.",
+             "Registros que quedan por debajo de k = {k} por columnas que no son claves ({columns}): {value}, y se "
+             "exigían {limit} como máximo. Recodifique esas columnas como las claves, retírelas o declárelas claves."),
+        )),
     Measure("shown_by_members", "risk",
         ("records that members of their household bring below k",
          "registros que otros miembros de su hogar dejan por debajo de k"),
         attrgetter("by_members"), "release", unit="records", counted=False, shown="", needs="household",
         limit=Limit(
-            "at most", "is met when at most so many records fall below k once every hidden key value that other members "
-            "of the household show is filled in; `0` wherever `k` or `k_required` and `household` are given, unless it "
-            "says otherwise", "0",
+            "at most", "is met when at most so many records fall below k once every hidden key value that other "
+            "members of the household show is filled in; `0` wherever `household` and `k` or "
+            "`k_required` are given, unless it says otherwise", "0",
             ("Records that fall below k = {k} for an intruder who fills in hidden key values from other members of the "
              "household: {value}, and at most {limit} were wanted. Suppress what members share once for each household "
              "(household_level), or remove {household} and every column that is the same for all members of a "
@@ -391,18 +403,6 @@ _ROWS = [
              "Registros que quedan por debajo de k = {k} para un intruso que complete los valores clave ocultos con "
              "los de los registros anterior y posterior: {value}, y se exigían {limit} como máximo. Termine la receta "
              "con un paso shuffle_records."))),
-    Measure("exposed_by_columns", "risk",
-        ("records that other columns bring below k (household size not counted)",
-         "registros que otras columnas dejan por debajo de k (sin contar el tamaño del hogar)"),
-        lambda release: release.exposure.records, "release", unit="records", counted=False, shown="",
-        limit=Limit(
-            "at most", "is met when at most so many records fall below k once a released column that tells or refines "
-            "a key is used as one more; `0` wherever `k` or `k_required` is given, unless it says otherwise", "0",
-            ("Records that fall below k = {k} through columns that are no keys ({columns}): {value}, and at most "
-             "{limit} were wanted. Recode these columns as the keys are, remove them, or name them as keys.",
-             "Registros que quedan por debajo de k = {k} por columnas que no son claves ({columns}): {value}, y se "
-             "exigían {limit} como máximo. Recodifique esas columnas como las claves, retírelas o declárelas claves."),
-        )),
     # What a release has lost.
     Measure(
         "equal_cells", "loss", ("key cells as they came", "celdas clave como llegaron"), attrgetter("equal_cells"),

@@ -60,9 +60,7 @@ def _compatible(true: np.ndarray, shown: np.ndarray) -> np.ndarray:
     return same
 
 
-def _cheapest(
-    key: np.ndarray, shown: np.ndarray, records: np.ndarray, needed: int, tiers: Sequence[np.ndarray]
-) -> int:
+def _cheapest(key: np.ndarray, shown: np.ndarray, records: np.ndarray, needed: int, tiers: Sequence[np.ndarray]) -> int:
     """The class of the stratum that becomes compatible with a true key at the least cost in cells for a record."""
     gained = np.minimum(records, needed) / records
     costs = []

@@ -239,7 +239,8 @@ class Protection(Chain):
 
     def _with_step(self, name: str, kind: Kind, settings: dict[str, Any], seed: int | None) -> Protection:
         before, apply = self.state, kind.apply or _household_level
-        applied = apply(before.working, self.released_spec, settings, seed=0 if seed is None else seed, **self._known(name))
+        of_step = {"seed": 0 if seed is None else seed, **self._known(name)}
+        applied = apply(before.working, self.released_spec, settings, **of_step)
         removed = (*before.removed, *applied.removed)
         done = changes(before.working, applied.frame.drop(columns=list(applied.removed)))
         kept = applied.frame.copy(deep=False)

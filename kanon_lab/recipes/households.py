@@ -242,7 +242,8 @@ def ordered_variables(
 
     All that the order may reveal are looked at, or those of them that are named.
     """
-    original, first = protection.original.loc[protection.state.working.index], np.flatnonzero(np.diff(block, prepend=-1))
+    original = protection.original.loc[protection.state.working.index]
+    first = np.flatnonzero(np.diff(block, prepend=-1))
     tested, alike = _tested(protection), {}
     for name in tested if names is None else [name for name in tested if name in names]:
         codes, _ = distinct(original[name])

@@ -206,8 +206,8 @@ def as_limits(
 ) -> dict[str, Any]:
     """The limits of an office as numbers, or mappings of variables or levels of risk to numbers, in `LIMITS`' order.
 
-    Without a limit ``k`` it is `k_required`. With a limit ``k``, those on ``exposed_by_columns``, ``shown_by_neighbours``
-    and, where a household is named, ``shown_by_members`` are 0 by default (None: no such limit).
+    Without a limit ``k`` it is `k_required`. With a limit ``k``, those on ``exposed_by_columns``,
+    ``shown_by_neighbours`` and, where a household is named, ``shown_by_members`` are 0 by default (None: no limit).
     """
     if not isinstance(limits, Mapping):
         such_as = "{k: 3, global_risk: 0.02}"

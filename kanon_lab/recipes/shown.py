@@ -6,7 +6,7 @@ somebody whose keys are known. Values are filled in of variables that such recor
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import reduce
 
 import numpy as np
@@ -34,7 +34,7 @@ def shown_by_members(protection: Chain, k: int) -> int | None:
     if hidden is None or protection.spec.household is None or not hidden.names:
         return 0 if hidden is not None else None
     guesses: dict[str, np.ndarray] = {}
-    for group in _homes(protection):
+    for group in _homes(protection, hidden.names):
         for name in hidden.names:
             guess = guessed_by_members(group, hidden.shown_of(name))
             if _tells(guessed_by_members(group, hidden.known_of(name)), hidden.known_of(name)):
@@ -64,6 +64,8 @@ def guessed_by_members(home: np.ndarray, code: np.ndarray) -> np.ndarray:
     Both are codes from 0 on, -1 where missing.
     """
     known = (home >= 0) & (code >= 0)
+    if not known.any():
+        return np.full(len(code), -1)
     pair, some = distinct_rows(np.column_stack([home, code])[known])
     homes, values = home[known][some], code[known][some]
     size = int(home.max(initial=-1)) + 2
@@ -86,18 +88,18 @@ def _tells(guess: np.ndarray, code: np.ndarray) -> bool:
     return by_chance > 0 and float((guess != code)[both].mean()) <= _ERRS * by_chance
 
 
-def _homes(protection: Chain) -> Iterator[np.ndarray]:
-    """Codes by which members of a household are found: its ID, or columns that tell households apart."""
+def _homes(protection: Chain, hidden: Sequence[str]) -> Iterator[np.ndarray]:
+    """Codes by which members of a household are found: its ID, or columns that tell households apart, hidden keys not."""
     spec, released = protection.spec, protection.state.released
     home, _ = distinct(protection.original.loc[released.index, spec.household])
     if protection.shows_households:
         yield home
         return
-    columns = {name: distinct(released[name])[0] for name in released}
-    apart = [code for code in columns.values() if predicted_by(code, home) is not None]
+    columns = [distinct(released[name])[0] for name in released if name not in hidden]
+    apart = [code for code in columns if predicted_by(code, home) is not None]
     yield from apart
     if not apart:
-        shared = [code for code in columns.values() if shared_by_members(home, code) >= _SHARED]
+        shared = [code for code in columns if shared_by_members(home, code) >= _SHARED]
         joint = reduce(_joined, shared) if shared else home[:0]
         if len(shared) > 1 and predicted_by(joint, home) is not None:
             yield joint

@@ -260,7 +260,7 @@ def final_claims(protection: Chain, k_required: int) -> pd.DataFrame:
 def final_counts(protection: Chain) -> dict[str, np.ndarray]:
     """By claim, for each record or row the released records that are counted for it.
 
-    As in `final_claims`, but a perturbed value that is shown counts as the true one: k is no promise about perturbation.
+    As in `final_claims`, but a perturbed value that is shown counts as the true one: k promises nothing about others.
     """
     names = protection.released_spec.key_variables
     codes = protection.state.truth.attacked(protection.aligned, names)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -37,17 +37,22 @@ def decisive_claim(protection: Chain) -> str:
     return "compatible" if suppressed.isdisjoint(protection.spec.key_variables) else "true_key"
 
 
-def with_household_keys(protection: Chain) -> Chain:
-    """The protection with the released key variables of its household level among the keys, and its end measured so."""
+def household_keys(protection: Chain) -> tuple[str, ...]:
+    """The released key variables of the household level that are no keys of persons."""
     spec, released = protection.spec, protection.released_columns
     taken = (*spec.key_variables, *spec.ghosts, spec.weight, spec.household)
     wanted = [name for level in protection.household_chains for name in level.spec.key_variables]
-    keys = tuple(name for name in dict.fromkeys(wanted) if name in released and name not in taken)
-    if not keys:
+    return tuple(name for name in dict.fromkeys(wanted) if name in released and name not in taken)
+
+
+def with_household_keys(protection: Chain) -> Chain:
+    """The protection with its `household_keys` among its keys, and its end measured so."""
+    spec, state = protection.spec, protection.state
+    if not (keys := household_keys(protection)):
         return protection
     sensitive = tuple(name for name in spec.sensitive_variables if name not in keys)
     spec = replace(spec, key_variables=(*spec.key_variables, *keys), sensitive_variables=sensitive)
-    protection, state = replace(protection, spec=spec), protection.state
+    protection = replace(protection, spec=spec)
     measured = protection.measured(state.working, state.removed, state.truth, state.counts)
     last = replace(protection.steps[-1], state=replace(state, measured=measured))
     return replace(protection, steps=(*protection.steps[:-1], last))
@@ -67,12 +72,6 @@ def final_diversity(protection: Chain) -> tuple[dict[str, dict], list[str]]:
 VERDICT = ["name", "variable", "level", "limit", "bound", "found", "met", "records"]
 # Where neither limits nor recipe have a k, records are counted that nobody else is like.
 _USUAL_K = 2
-# By caution the limits that count what it is about, so that it need not be given.
-_COVERED = {
-    "own_class": {"own_class"},
-    "household_size": {"household_uniques"},
-    "household_composition": {"household_uniques"},
-}
 # A caution is given if more than this share (0-1) of the records is linked by their quantities.
 _MOST_LINKED = 0.05
 
@@ -82,8 +81,8 @@ class Caution:
     """A risk of a release that no limit covers.
 
     `key` is ``exposed``, ``own_class``, ``true_key``, ``household_size``, ``household_composition``,
-    ``numeric_linkage`` or ``perturbed``; `count` the records (None where it is a share); `columns` those that
-    reveal it; `text` a sentence.
+    ``numeric_linkage``, ``perturbed``, ``alone``, ``stale_ghosts`` or, in a report, ``identifiers``; `count` the
+    records (None where none are counted); `columns` those that reveal it; `text` a sentence.
     """
 
     key: str
@@ -153,8 +152,7 @@ def judge(protection: Chain, limits: Mapping[str, Any], *, k_required: int | Non
     rows = [row for name, limit in limits.items() for row in release.rows(name, limit)]
     verdict = pd.DataFrame(rows, columns=VERDICT, dtype=object)
     verdict = verdict.astype({"level": float, "met": bool, "records": "Int64"})
-    cautions = [caution for caution in _cautions(release) if not _COVERED.get(caution.key, set()) & {*limits}]
-    return Judged(k, verdict, release.exposure, release.claims, tuple(cautions))
+    return Judged(k, verdict, release.exposure, release.claims, tuple(_cautions(release, limits)))
 
 
 class Release:
@@ -227,8 +225,8 @@ def _row(name: str, limit: float, value: float | None, *, variable=None, level=N
     return name, variable, level, limit, bound, value, met, records
 
 
-def _cautions(release: Release) -> Iterator[Caution]:
-    """Cautions, the gravest first."""
+def _cautions(release: Release, limits: Container[str]) -> Iterator[Caution]:
+    """Cautions of what no limit counts, the gravest first."""
     protection, last, k = release.protection, release.last, release.k
     spec = protection.spec
     for row in named_rows(release.exposure.columns.sort_values("records", ascending=False, kind="stable")):
@@ -237,17 +235,24 @@ def _cautions(release: Release) -> Iterator[Caution]:
             parts = {"names": names, "role": row.role, "keys": keys, "records": row.records, "k": k}
             yield Caution("exposed", row.records, row.columns, Note(f"caution_exposed_{row.direction}", **parts))
     for claim in ("own_class", "true_key"):
-        if (failing := release.failing(claim)) > release.failing("compatible"):
+        failing, counted = release.failing(claim), claim in limits or (claim == "true_key" and "k" in limits)
+        if counted and failing == records_in(release.alike[claim] < k, protection.state.counts):
+            continue
+        if failing > release.failing("compatible"):
             yield _caution(claim, failing, spec.key_variables, k=k)
-    household, counted = (str(spec.household),), last.with_household_size
-    if counted is not None and (unique := counted["sample_uniques"]) > release.table.sample_uniques:
-        yield _caution("household_size", unique, household)
-    if release.composition:
-        yield _caution("household_composition", release.composition, household)
+    household, counts = (str(spec.household),), last.with_household_size or {"sample_uniques": 0}
+    if "household_uniques" not in limits:
+        if (unique := counts["sample_uniques"]) > release.table.sample_uniques:
+            yield _caution("household_size", unique, household)
+        if release.composition:
+            yield _caution("household_composition", release.composition, household)
     if (linked := last["numeric_linkage"]) is not None and linked > _MOST_LINKED:
         yield _caution("numeric_linkage", None, spec.numeric_variables, linked=linked)
     if perturbed := tuple(name for name in spec.key_variables if name in protection.state.truth.perturbed):
         yield _caution("perturbed", None, perturbed)
+    if protection.state.counts is None:
+        for columns, note in [*_alone(released_columns(protection), protection.n), *_stale_ghosts(protection)]:
+            yield Caution(note.key, None, columns, Note("caution_grave", note=note))
 
 
 def _caution(key: str, records: int | None, columns: tuple[str, ...], **parts: Any) -> Caution:
@@ -278,21 +283,15 @@ def notes_of(protection: Chain) -> Iterator[Note]:
     columns, n = released_columns(protection), len(protection.original)
     if names := untouched(columns):
         yield Note("untouched", columns=_listed(names))
-    for row in named_rows(columns[(columns["role"] == NO_ROLE) & (columns["distinct_values"] > n / 2)]):
-        yield Note("alone", column=shortened(row.column), values=row.distinct_values, records=n)
+    yield from (note for _, note in _alone(columns, n))
     yield from one_band_notes(protection)
-    # Keys that were recoded, with their released ghosts that no step has changed.
-    changed = {name for step in protection.steps for name, cells in step.changed.items() if cells}
-    kept = {*protection.released_columns} - changed
-    stale = {key: [g for g in ghosts if g in kept] for key, ghosts in spec.ghost_variables.items() if key in changed}
-    for key, ghosts in stale.items():
-        if ghosts:
-            yield Note("stale_ghosts", variable=shortened(key), columns=_listed(ghosts))
+    stale = {name for names, _ in _stale_ghosts(protection) for name in names}
+    yield from (note for _, note in _stale_ghosts(protection))
     for row in named_rows(dependent_columns(protection)):
         named = {"column": shortened(row.column), "role": row.role, "variable": shortened(row.variable)}
         if row.variable == spec.household:
             yield Note("tells_households", **named, values=row.distinct_values)
-        elif row.column not in stale.get(row.variable, ()):
+        elif not (row.column in stale and row.column in spec.ghost_variables.get(row.variable, ())):
             yield Note("tells_key", **named, values=row.distinct_values, told=row.told, cells=row.cells)
     yield from _households(protection)
     yield from order_notes(protection)
@@ -301,6 +300,22 @@ def notes_of(protection: Chain) -> Iterator[Note]:
     yield from label_notes(protection)
     if (estimates := protection.estimates) is not None and estimates["lower"].isna().all():
         yield Note("no_interval")
+
+
+def _alone(columns: pd.DataFrame, records: int) -> Iterator[tuple[tuple[str, ...], Note]]:
+    """Columns without a role in which most records have a value of their own, each with its note."""
+    for row in named_rows(columns[(columns["role"] == NO_ROLE) & (columns["distinct_values"] > records / 2)]):
+        note = Note("alone", column=shortened(row.column), values=row.distinct_values, records=records)
+        yield (row.column,), note
+
+
+def _stale_ghosts(protection: Chain) -> Iterator[tuple[tuple[str, ...], Note]]:
+    """Released ghosts, changed by no step, of keys that were recoded, each with its note."""
+    changed = {name for step in protection.steps for name, cells in step.changed.items() if cells}
+    kept = {*protection.released_columns} - changed
+    for key, ghosts in protection.spec.ghost_variables.items():
+        if key in changed and (names := tuple(ghost for ghost in ghosts if ghost in kept)):
+            yield names, Note("stale_ghosts", variable=shortened(key), columns=_listed(names))
 
 
 def one_band_notes(protection: Any) -> Iterator[Note]:
@@ -365,8 +380,10 @@ def _guessed(protection: Chain) -> Iterator[Note]:
 
 
 def _households(protection: Chain) -> Iterator[Note]:
-    """What members of a household reveal of each other."""
+    """Which keys of households the verdict counts, and what members of a household reveal of each other."""
     spec, state = protection.spec, protection.state
+    if keys := household_keys(protection):
+        yield Note("household_keys", columns=_listed(keys))
     if not protection.shows_households:
         return
     household = shortened(str(spec.household))

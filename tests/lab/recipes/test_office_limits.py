@@ -22,7 +22,8 @@ def test_every_limit_is_a_number_by_its_name_in_one_order():
     given = {"exposed_by_columns": 7, "t_closeness": 0.4, "entropy": {"income": 1.5}, "distinct": 2, "key_linkage": 0}
     given |= {"household_uniques": 3, "above_risk": {0.2: 1, 0.05: 4}, "individual_risk": 1, "household_risk": 0.5}
     found = as_limits({**given, "global_risk": 0.02, "k": 3}, spec=SPEC)
-    assert list(found) == [name for name in LIMITS if name in {**given, "global_risk": 0, "k": 0}]
+    attacks = {"shown_by_members": 0, "shown_by_neighbours": 0}
+    assert list(found) == [name for name in LIMITS if name in {**given, **attacks, "global_risk": 0, "k": 0}]
     assert found["distinct"] == {"illness": 2, "income": 2}
     assert found["entropy"] == {"income": 1.5}
     assert found["t_closeness"] == {"illness": 0.4, "income": 0.4}
@@ -35,11 +36,13 @@ def test_shares_stay_as_they_are_and_none_is_no_limit(given):
     assert as_limits(given, spec=SPEC) == {name: value for name, value in given.items() if value is not None}
 
 
-def test_columns_that_tell_keys_are_limited_wherever_k_is():
+def test_what_others_show_of_keys_is_limited_wherever_k_is():
+    attacks = {"exposed_by_columns": 0, "shown_by_members": 0, "shown_by_neighbours": 0}
     assert as_limits({}, spec=SPEC) == {}
-    assert as_limits({"k": 3}, spec=SPEC) == {"k": 3, "exposed_by_columns": 0}
-    assert as_limits({}, spec=SPEC, k_required=3) == {"k": 3, "exposed_by_columns": 0}
-    assert as_limits({"k": 3, "exposed_by_columns": None}, spec=SPEC) == {"k": 3}
+    assert as_limits({"k": 3}, spec=SPEC) == {"k": 3, **attacks}
+    assert as_limits({}, spec=SPEC, k_required=3) == {"k": 3, **attacks}
+    assert as_limits({"k": 3, **dict.fromkeys(attacks)}, spec=SPEC) == {"k": 3}
+    assert "shown_by_members" not in as_limits({"k": 3}, spec=KeySpec(["age"]))
 
 
 FAULTS = {
