@@ -89,7 +89,10 @@ def _tells(guess: np.ndarray, code: np.ndarray) -> bool:
 
 
 def _homes(protection: Chain, hidden: Sequence[str]) -> Iterator[np.ndarray]:
-    """Codes by which members of a household are found: its ID, or columns that tell households apart, hidden keys not."""
+    """Codes by which members of a household are found: its ID, or columns that tell households apart.
+
+    These are not `hidden` keys.
+    """
     spec, released = protection.spec, protection.state.released
     home, _ = distinct(protection.original.loc[released.index, spec.household])
     if protection.shows_households:

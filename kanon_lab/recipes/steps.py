@@ -117,7 +117,7 @@ class Suppress(StepSettings):
         "(also with the original keys, which an intruder may know; a few more cells) or `own_class` (so many have the "
         "same key, a missing value being a value of its own; more cells)",
         "true_key",
-        unless="`compatible`, and `own_class` with `missing: category`",
+        unless="by `missing`: `compatible` with `wildcard`, `own_class` with `category`",
     )
 
     @property
