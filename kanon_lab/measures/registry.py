@@ -377,7 +377,7 @@ _ROWS = [
     Measure("shown_by_members", "risk",
         ("records that members of their household bring below k",
          "registros que otros miembros de su hogar dejan por debajo de k"),
-        attrgetter("by_members"), "release", unit="records", counted=False, shown="", needs="household",
+        attrgetter("by_members"), "release", unit="records", shown="", needs="household",
         limit=Limit(
             "at most", "is met when at most so many records fall below k once every hidden key value that other "
             "members of the household show is filled in; `0` wherever `household` and `k` or "

@@ -6,11 +6,12 @@ somebody whose keys are known. Values are filled in of variables that such recor
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 
 import numpy as np
 
+from kanon_lab.classes.counts import records_in
 from kanon_lab.columns import distinct, distinct_rows
 from kanon_lab.methods.suppression import alike_by_claim
 from kanon_lab.recipes.exposure import predicted_by
@@ -27,17 +28,19 @@ def shown_by_members(protection: Chain, k: int) -> int | None:
     """Records that fall below k once hidden keys are filled in from members of the household.
 
     Without the household ID, members are those with the same value in a column that tells households apart (an income
-    of the household, say), or in all columns together that members share. None if an engine has only counts, and keys
-    are suppressed.
+    of the household, say), or in all columns together that members share. An engine counts only by the ID: None without
+    it, if keys are suppressed.
     """
-    hidden = _Hidden.of(protection)
-    if hidden is None or protection.spec.household is None or not hidden.names:
-        return 0 if hidden is not None else None
-    guesses: dict[str, np.ndarray] = {}
-    for group in _homes(protection, hidden.names):
+    hidden, guesses = _Hidden(protection), {}
+    if protection.spec.household is None or not hidden.names:
+        return 0
+    if protection.state.counts is not None and not protection.shows_households:
+        return None
+    for home in _homes(protection, hidden.names):
         for name in hidden.names:
-            guess = guessed_by_members(group, hidden.shown_of(name))
-            if _tells(guessed_by_members(group, hidden.known_of(name)), hidden.known_of(name)):
+            known, shown = hidden.codes_of(name)
+            if _tells(guessed_by_members(home, known, hidden.records), known, hidden.records):
+                guess = guessed_by_members(home, shown, hidden.records)
                 earlier = guesses.get(name, guess)
                 guesses[name] = np.where(earlier < 0, guess, earlier)
     return hidden.exposed(guesses, k)
@@ -46,22 +49,27 @@ def shown_by_members(protection: Chain, k: int) -> int | None:
 def shown_by_neighbours(protection: Chain, k: int) -> int | None:
     """Records that fall below k once hidden keys are filled in from the records before and after, where these agree.
 
-    Only for variables of which the order of the records tells more than chance does.
+    Only for variables of which the order of the records tells more than chance does. None if an engine has only counts,
+    and keys are suppressed.
     """
-    hidden = _Hidden.of(protection)
-    if hidden is None or not hidden.names or (block := order_blocks(protection)) is None:
-        return 0 if hidden is not None else None
-    guesses = {}
+    hidden, guesses = _Hidden(protection), {}
+    if not hidden.names:
+        return 0
+    if protection.state.counts is not None:
+        return None
+    if (block := order_blocks(protection)) is None:
+        return 0
     for name in ordered_variables(protection, block, hidden.names):
-        if _tells(guessed_by_neighbours(hidden.known_of(name), block), hidden.known_of(name)):
-            guesses[name] = guessed_by_neighbours(hidden.shown_of(name), block)
+        known, shown = hidden.codes_of(name)
+        if _tells(guessed_by_neighbours(known, block), known, hidden.records):
+            guesses[name] = guessed_by_neighbours(shown, block)
     return hidden.exposed(guesses, k)
 
 
-def guessed_by_members(home: np.ndarray, code: np.ndarray) -> np.ndarray:
-    """For each record the code that all other members of the household show, -1 where they show none or several.
+def guessed_by_members(home: np.ndarray, code: np.ndarray, records: np.ndarray) -> np.ndarray:
+    """For each row the code that all other members of the household show, -1 where they show none or several.
 
-    Both are codes from 0 on, -1 where missing.
+    Both are codes from 0 on, -1 where missing; a row is so many `records`.
     """
     known = (home >= 0) & (code >= 0)
     if not known.any():
@@ -71,21 +79,22 @@ def guessed_by_members(home: np.ndarray, code: np.ndarray) -> np.ndarray:
     size = int(home.max(initial=-1)) + 2
     different, total = np.bincount(homes, minlength=size), np.bincount(homes, values, size).astype(np.int64)
     alone = np.zeros(len(code), dtype=bool)  # the only member with the value
-    alone[known] = (np.bincount(pair) == 1)[pair]
+    alone[known] = (np.bincount(pair, records[known]) == 1)[pair]
     others = different[home] - alone
     guess = total[home] - np.where(alone, code, 0)
     return np.where((home >= 0) & (others == 1), guess, -1)
 
 
-def _tells(guess: np.ndarray, code: np.ndarray) -> bool:
+def _tells(guess: np.ndarray, code: np.ndarray, records: np.ndarray) -> bool:
     """Whether guesses are wrong at most half as often as guesses in another order would be."""
     both = (guess >= 0) & (code >= 0)
     if not both.any():
         return False
+    guess, code, records = guess[both], code[both], records[both] / records[both].sum()
     size = int(max(guess.max(), code.max())) + 1
-    shares = [np.bincount(codes[both], minlength=size) / both.sum() for codes in (guess, code)]
+    shares = [np.bincount(codes, records, size) for codes in (guess, code)]
     by_chance = 1 - float(shares[0] @ shares[1])
-    return by_chance > 0 and float((guess != code)[both].mean()) <= _ERRS * by_chance
+    return by_chance > 0 and float(records[guess != code].sum()) <= _ERRS * by_chance
 
 
 def _homes(protection: Chain, hidden: Sequence[str]) -> Iterator[np.ndarray]:
@@ -93,11 +102,12 @@ def _homes(protection: Chain, hidden: Sequence[str]) -> Iterator[np.ndarray]:
 
     These are not `hidden` keys.
     """
-    spec, released = protection.spec, protection.state.released
-    home, _ = distinct(protection.original.loc[released.index, spec.household])
+    spec, working = protection.spec, protection.state.working
     if protection.shows_households:
-        yield home
+        yield distinct(working[spec.household])[0]
         return
+    home, _ = distinct(protection.original.loc[working.index, spec.household])
+    released = protection.state.released
     columns = [distinct(released[name])[0] for name in released if name not in hidden]
     apart = [code for code in columns if predicted_by(code, home) is not None]
     yield from apart
@@ -117,25 +127,18 @@ class _Hidden:
     """The released keys of a protection, in the order of the release, and which of them are hidden in some record."""
 
     def __init__(self, protection: Chain):
-        self.keys = protection.released_spec.key_variables
+        self.keys, self.counts = protection.released_spec.key_variables, protection.state.counts
         self.known, self.shown = protection.state.truth.attacked(protection.state.working, self.keys)
+        self.records = np.ones(len(self.known), dtype=np.int64) if self.counts is None else self.counts.records
         self.gone = (self.shown < 0) & (self.known >= 0)
         self.names = [name for name, gone in zip(self.keys, self.gone.T, strict=True) if gone.any()]
 
-    @classmethod
-    def of(cls, protection: Chain) -> _Hidden | None:
-        """That of a protection; None where an engine has only counts of suppressed records."""
-        suppressed = {name for step in protection.steps for name, cells in step.suppressed.items() if cells}
-        counted = protection.state.counts is not None
-        return None if counted and not suppressed.isdisjoint(protection.spec.key_variables) else cls(protection)
+    def codes_of(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """Codes of a key as it truly is and as it is shown."""
+        place = self.keys.index(name)
+        return self.known[:, place], self.shown[:, place]
 
-    def known_of(self, name: str) -> np.ndarray:
-        return self.known[:, self.keys.index(name)]
-
-    def shown_of(self, name: str) -> np.ndarray:
-        return self.shown[:, self.keys.index(name)]
-
-    def exposed(self, guesses: dict[str, np.ndarray], k: int) -> int:
+    def exposed(self, guesses: Mapping[str, np.ndarray], k: int) -> int:
         """Records that are below k once hidden values are filled in by guesses, and were not; wrong guesses mislead."""
         filled = self.shown.copy()
         for name, guess in guesses.items():
@@ -145,6 +148,6 @@ class _Hidden:
             return 0
         right = ((filled == self.known) | (filled < 0) | (self.known < 0)).all(axis=1)
         everywhere = np.zeros(len(filled), dtype=np.int64)
-        before, after = (alike_by_claim(self.known, shown, everywhere) for shown in (self.shown, filled))
+        before, after = (alike_by_claim(self.known, shown, everywhere, self.counts) for shown in (self.shown, filled))
         fallen = [(before[claim] >= k) & (after[claim] < k) for claim in ("compatible", "true_key")]
-        return int((right & np.any(fallen, axis=0)).sum())
+        return records_in(right & np.any(fallen, axis=0), self.counts)

@@ -104,7 +104,7 @@ def test_without_shared_variables_members_tell_nothing():
 @given(st.lists(st.tuples(st.integers(-1, 3), st.integers(-1, 2)), max_size=20))
 def test_members_guess_what_all_others_of_the_household_show(pairs):
     home, code = (np.array(part, dtype=np.int64) for part in (zip(*pairs) if pairs else ([], [])))
-    for place, guess in enumerate(guessed_by_members(home, code)):
+    for place, guess in enumerate(guessed_by_members(home, code, np.ones(len(code), dtype=np.int64))):
         others = {c for i, (h, c) in enumerate(pairs) if i != place and h == home[place] >= 0 and c >= 0}
         assert guess == (others.pop() if len(others) == 1 else -1)
 
