@@ -20,8 +20,15 @@ MISSING_POLICIES = {
     "error": "no key may be missing",
 }
 
-# Roles that several variables may have.
-_SEVERAL = ("key_variables", "sensitive_variables", "numeric_variables", "strata", "direct_identifiers")
+#: Roles that several variables may have.
+ROLES_OF_SEVERAL = (
+    "key_variables",
+    "sensitive_variables",
+    "numeric_variables",
+    "strata",
+    "direct_identifiers",
+    "released_as_is",
+)
 
 
 @dataclass(frozen=True)
@@ -44,6 +51,8 @@ class KeySpec:
         By key variable, those that say the same in other words: what is suppressed in the key is suppressed in them.
     direct_identifiers : sequence of str, or str
         Variables that name a person; they are never released.
+    released_as_is : sequence of str, or str
+        Variables of no other role that the office has looked at and releases as they are.
     missing : {"wildcard", "category", "error"}
         What a missing key value means; see `MISSING_POLICIES`.
 
@@ -64,6 +73,7 @@ class KeySpec:
     ghost_variables: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
     direct_identifiers: tuple[str, ...] = ()
     missing: str = "wildcard"
+    released_as_is: tuple[str, ...] = ()
 
     if TYPE_CHECKING:  # names may come in any sequence, or one alone
 
@@ -78,10 +88,11 @@ class KeySpec:
             ghost_variables: Mapping[str, Iterable[str] | str] = {},
             direct_identifiers: Iterable[str] | str = (),
             missing: str = "wildcard",
+            released_as_is: Iterable[str] | str = (),
         ) -> None: ...
 
     def __post_init__(self):
-        for role in _SEVERAL:
+        for role in ROLES_OF_SEVERAL:
             object.__setattr__(self, role, column_names(getattr(self, role), role))
         object.__setattr__(self, "ghost_variables", _ghosts(self.ghost_variables, self.key_variables))
         if not self.key_variables:
@@ -94,7 +105,10 @@ class KeySpec:
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """Every variable that is measured, once, key variables first: all but ghosts and direct identifiers."""
+        """Every variable that is measured, once, key variables first.
+
+        Ghosts, direct identifiers and what is released as it is are not measured.
+        """
         single = [name for name in (self.weight, self.household) if name is not None]
         several = [*self.sensitive_variables, *self.numeric_variables, *self.strata]
         return tuple(dict.fromkeys([*self.key_variables, *single, *several]))
@@ -106,7 +120,7 @@ class KeySpec:
 
     def check(self, frame: pd.DataFrame) -> None:
         """Raise a `DataError` unless every variable is one column of `frame`, which has rows."""
-        for name in (*self.variables, *self.ghosts, *self.direct_identifiers):
+        for name in (*self.variables, *self.ghosts, *self.direct_identifiers, *self.released_as_is):
             check_there_once(frame, name)
         if len(frame) == 0:
             raise DataError("has no records; nothing can be measured")
@@ -143,10 +157,12 @@ def _refuse_two_roles(spec: KeySpec) -> None:
     """Raise an `OptionError` where one variable has two roles that exclude each other."""
     weight, household = ([] if name is None else [name] for name in (spec.weight, spec.household))
     sensitive, single = {"sensitive": spec.sensitive_variables}, {"weight": weight, "household": household}
+    measured, listed = (*spec.variables, *spec.ghosts), {"listed under released_as_is": spec.released_as_is}
     exclusive: dict[str, tuple[Iterable[str], dict[str, Iterable[str]]]] = {
         "a key variable": (spec.key_variables, {**single, **sensitive, "a ghost": spec.ghosts}),
         "the weight": (weight, {"household": household, **sensitive}),
-        "a direct identifier": (spec.direct_identifiers, {"named in another role": (*spec.variables, *spec.ghosts)}),
+        "a direct identifier": (spec.direct_identifiers, {"named in another role": measured, **listed}),
+        "named in a role": (measured, listed),
     }
     for role, (names, others) in exclusive.items():
         for other, taken in others.items():

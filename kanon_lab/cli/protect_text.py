@@ -8,6 +8,7 @@ from kanon_lab.cli.output import list_diversity, list_notes, print_for_office, p
 from kanon_lab.digits import number, percent
 from kanon_lab.errors import shortened
 from kanon_lab.measures.registry import LIMITS, measures
+from kanon_lab.recipes.verdict import is_set
 from kanon_lab.report.tables import OVERLAPS, indicators
 from kanon_lab.report.words import texts
 from kanon_lab.roles import MISSING_POLICIES
@@ -15,6 +16,7 @@ from kanon_lab.show.parts import Bullets, Paragraph, Part, Section, Table, cell_
 from kanon_lab.terms import key_of
 
 _MOST_CLAIMS = 10
+_MOST_NAMES = 12
 _MOST_INDICATORS = 5
 # An estimate from fewer records would reveal their values.
 _FEW = 10
@@ -24,15 +26,24 @@ _risk = partial(percent, digits=4)
 def judged_lines(judged):
     """A line a limit, and a line a caution."""
     lines = []
+    if not is_set(judged["limits"]):
+        lines.append(("NOT MET", "no limit is set; write one under limits, such as {k: 3}"))
     for row in judged["limits"]:
         measure = LIMITS[row["name"]]
         label = measure.limit_called(level=percent(row["level"]), variable=shortened(str(row["variable"])))
         form = percent if measure.share else number
         value = "not known" if row["value"] is None else form(row["value"], row["limit"])
         wanted = f"to be {row['bound']} {form(row['limit'], row['value'])}"
-        lines.append(("met" if row["met"] else "NOT MET", f"{label}: {value}, {wanted}"))
+        columns = "" if row["met"] or not row["columns"] else f" ({_named(row['columns'])})"
+        lines.append(("met" if row["met"] else "NOT MET", f"{label}{columns}: {value}, {wanted}"))
     for mark, text in [*lines, *(("caution", caution["text"]) for caution in judged["cautions"])]:
         yield from wrapped(text, f"  {mark:7}  ", indent=13)
+
+
+def _named(columns):
+    """Names of columns, the first of many."""
+    more = f" and {len(columns) - _MOST_NAMES} more" if len(columns) > _MOST_NAMES else ""
+    return ", ".join(map(shortened, columns[:_MOST_NAMES])) + more
 
 
 def print_protection(result, protection):

@@ -326,7 +326,7 @@ def _print(rows):
         size = Path(row["report"]).stat().st_size
         print_lines([f"{row['report']}: {size:,} bytes, {row['seconds']:.1f} s ({row['config']})"])
         print_lines(judged_lines(row))
-        lines = [] if row["limits"] else ["no limits in the configuration, so no verdict"]
+        lines = []
         if (file := row["protected"] or {}).get("records"):
             lines.append(f"written: {file['file']}, {file['records']:,} records")
         print_lines(f"  {line}" for line in [*lines, *(f"note: {note}" for note in row["notes"])])

@@ -7,7 +7,7 @@ measure is a function and a row; with a `Limit` in the row, an office can requir
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from operator import attrgetter, methodcaller
 from typing import Any, Literal
@@ -29,7 +29,7 @@ from kanon_lab.terms import TERMS
 #: English and Spanish.
 Texts = tuple[str, str]
 Kind = Literal["anonymity", "risk", "diversity", "loss", "size"]
-Unit = Literal["share", "records", "k", "values", "number"]
+Unit = Literal["share", "records", "columns", "k", "values", "number"]
 Missing = Literal["", "wildcard", "category"]
 _LANGUAGES = ("en", "es")
 
@@ -47,6 +47,9 @@ class Limit:
     by: Literal["", "variable", "level"] = ""  # One number, or one for each sensitive variable or level of risk
     title: Texts | None = None  # Where that of the measure does not do, with {variable} or {level}
     usual: bool = False  # Whether a first configuration (kanon-lab init) asks for it, as in the example
+    always: bool = False  # Whether 0 is asked for where a configuration says nothing
+    #: From what the measure is taken from to the columns that it is about, for the verdict to name.
+    columns: Callable[[Any], Iterable[str]] | None = None
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,7 @@ class Measure:
     #: `kanon_lab.measures.class_values.ClassValues`, "states" (the file before and after) a
     #: `kanon_lab.recipes.measured.Comparison`, a "release" a `kanon_lab.recipes.verdict.Release`.
     taken_from: Literal["classes", "states", "release", "values"] = "classes"
-    #: A share (0-1) is shown in per cent; records, k and values are whole numbers.
+    #: A share (0-1) is shown in per cent; records, columns, k and values are whole numbers.
     unit: Unit = "number"
     digits: int | None = None  # Decimals of a number in the output of the command; None: those that count
     counted: bool = True  # Whether an engine's counts of records give it; else it needs the records
@@ -373,11 +376,11 @@ _ROWS = [
              "{limit} were wanted. Recode these columns as the keys are, remove them, or name them as keys.",
              "Registros que quedan por debajo de k = {k} por columnas que no son claves ({columns}): {value}, y se "
              "exigían {limit} como máximo. Recodifique esas columnas como las claves, retírelas o declárelas claves."),
-        )),
+            columns=lambda release: release.exposure.names)),
     Measure("shown_by_members", "risk",
         ("records that members of their household bring below k",
          "registros que otros miembros de su hogar dejan por debajo de k"),
-        attrgetter("by_members"), "release", unit="records", shown="", needs="household",
+        attrgetter("by_members.records"), "release", unit="records", shown="", needs="household",
         limit=Limit(
             "at most", "is met when at most so many records fall below k once every hidden key value that other "
             "members of the household show is filled in; `0` wherever `household` and `k` or "
@@ -389,11 +392,12 @@ _ROWS = [
              "Registros que quedan por debajo de k = {k} para un intruso que complete los valores clave ocultos con "
              "los de otros miembros del hogar: {value}, y se exigían {limit} como máximo. Suprima lo que comparten los "
              "miembros una vez por hogar (household_level), o retire {household} y toda columna igual para todos los "
-             "miembros de un hogar, y desordene los registros."))),
+             "miembros de un hogar, y desordene los registros."),
+            columns=attrgetter("by_members.columns"))),
     Measure("shown_by_neighbours", "risk",
         ("records that their neighbours in the file bring below k",
          "registros que sus vecinos en el archivo dejan por debajo de k"),
-        attrgetter("by_neighbours"), "release", unit="records", counted=False, shown="",
+        attrgetter("by_neighbours.records"), "release", unit="records", counted=False, shown="",
         limit=Limit(
             "at most", "is met when at most so many records fall below k once hidden key values are filled in from the "
             "records before and after, of variables by which the file is in order; `0` wherever `k` or `k_required` is "
@@ -402,7 +406,18 @@ _ROWS = [
              "and after: {value}, and at most {limit} were wanted. End the recipe with a step shuffle_records.",
              "Registros que quedan por debajo de k = {k} para un intruso que complete los valores clave ocultos con "
              "los de los registros anterior y posterior: {value}, y se exigían {limit} como máximo. Termine la receta "
-             "con un paso shuffle_records."))),
+             "con un paso shuffle_records."),
+            columns=attrgetter("by_neighbours.columns"))),
+    Measure("unassigned_columns", "size", ("released columns without a role", "columnas publicadas sin papel"),
+        lambda release: len(release.unassigned), "release", unit="columns", shown="",
+        limit=Limit(
+            "at most", "is met when at most so many columns are released that have no role and are not listed under "
+            "`released_as_is`; `0` unless it says otherwise, and `null` for no such limit", "0",
+            ("Nobody has said what these columns are: {columns}. Give each a role, remove it, or list it under "
+             "released_as_is if anybody may have it as it is.",
+             "Nadie ha dicho qué son estas columnas: {columns}. Dé a cada una un papel, retírela o, si cualquiera puede "
+             "tenerla como está, inclúyala en released_as_is."),
+            always=True, columns=lambda release: release.unassigned)),
     # What a release has lost.
     Measure(
         "equal_cells", "loss", ("key cells as they came", "celdas clave como llegaron"), attrgetter("equal_cells"),

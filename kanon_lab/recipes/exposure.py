@@ -59,6 +59,12 @@ class Exposure:
     columns: pd.DataFrame = field(repr=False)
     records: int | None
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that expose records, once, those of most records first."""
+        rows = self.columns[self.columns["records"] > 0].sort_values("records", ascending=False, kind="stable")
+        return tuple(dict.fromkeys(name for names in rows["columns"] for name in names))
+
 
 def exposed_by_columns(protection: Chain, k: int) -> Exposure:
     """Count the records that released columns bring below k.

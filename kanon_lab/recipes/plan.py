@@ -78,7 +78,8 @@ class Plan:
         """Every column that it names, once."""
         named = [name for step, settings in self.steps for name in columns_of(step, settings)]
         spec, wanted = self.spec, self.indicators.variables if self.indicators else ()
-        return tuple(dict.fromkeys([*spec.variables, *spec.ghosts, *spec.direct_identifiers, *wanted, *named]))
+        named += [*spec.direct_identifiers, *spec.released_as_is]
+        return tuple(dict.fromkeys([*spec.variables, *spec.ghosts, *wanted, *named]))
 
     @property
     def measured(self) -> dict[str, Any]:
@@ -207,7 +208,8 @@ def as_limits(
     """The limits of an office as numbers, or mappings of variables or levels of risk to numbers, in `LIMITS`' order.
 
     Without a limit ``k`` it is `k_required`. With a limit ``k``, those on ``exposed_by_columns``,
-    ``shown_by_neighbours`` and, where a household is named, ``shown_by_members`` are 0 by default (None: no limit).
+    ``shown_by_neighbours`` and, where a household is named, ``shown_by_members`` are 0 by default. Limits that
+    always hold, such as that on ``unassigned_columns``, are 0 with or without it (None: no such limit).
     """
     if not isinstance(limits, Mapping):
         such_as = "{k: 3, global_risk: 0.02}"
@@ -223,6 +225,9 @@ def as_limits(
         wanted.setdefault("shown_by_neighbours", 0)
         if spec.household is not None:
             wanted.setdefault("shown_by_members", 0)
+    for name in LIMITS:
+        if limit_of(name).always:
+            wanted.setdefault(name, 0)
     return {name: _bounds(name, wanted[name], spec, risks) for name in LIMITS if wanted.get(name) is not None}
 
 

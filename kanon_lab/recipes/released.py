@@ -147,6 +147,8 @@ def _in_words(own: np.ndarray, texts: np.ndarray) -> np.ndarray:
 
 #: Role of a column that the spec does not name.
 NO_ROLE = "no role"
+#: Role of a column that the office releases as it is.
+AS_IS = "as is"
 
 
 def released_columns(protection: Chain) -> pd.DataFrame:
@@ -185,6 +187,11 @@ def untouched(columns: pd.DataFrame) -> list[str]:
     return columns.loc[same & (columns["role"] == NO_ROLE), "column"].tolist()
 
 
+def unassigned(protection: Chain) -> tuple[str, ...]:
+    """Names of the released columns of which nobody has said what they are: without a role, and not listed."""
+    return tuple(name for name in protection.released_columns if role_of(name, protection) == NO_ROLE)
+
+
 def role_of(name: str, protection: Chain) -> str:
     """The roles of a column, between commas; ``household key`` is a key variable of the household level."""
     spec, levels = protection.spec, protection.household_chains
@@ -196,6 +203,7 @@ def role_of(name: str, protection: Chain) -> str:
         "stratum": spec.strata,
         "weight": (spec.weight,),
         "household": (spec.household,),
+        AS_IS: spec.released_as_is,
         "household key": [key for level in levels for key in level.spec.key_variables if key not in spec.key_variables],
     }
     return ", ".join(role for role, names in roles.items() if name in names) or NO_ROLE

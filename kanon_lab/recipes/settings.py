@@ -213,6 +213,9 @@ class RecipeSettings(HouseholdLevel):
     direct_identifiers: _SEVERAL = setting(
         [], "columns that name a person; they are dropped first, and proved absent from the output", "[birth_date]"
     )
+    released_as_is: _SEVERAL = setting(
+        [], "columns of no other role that the office has looked at, and that anybody may have as they are", "[tenure]"
+    )
     limits: _MAPPING = setting(
         {},
         "the limits of the office, each explained in {doc}`report`; without a `k_required`, their `k` is it",
@@ -313,6 +316,11 @@ _count = _must_be(
     lambda value: is_number(value) and isinstance(value, Integral) and value >= 0,
     int,
 )
+_columns = _must_be(
+    "a whole number of columns from 0 on, not {given}",
+    lambda value: is_number(value) and isinstance(value, Integral) and value >= 0,
+    int,
+)
 _number = _must_be(
     "a number from 0 on, not {given}",
     lambda value: is_number(value) and 0 <= value < float("inf"),
@@ -323,7 +331,7 @@ _l = _must_be(
     lambda value: is_number(value) and 1 <= value < float("inf"),
     lambda value: value if isinstance(value, int) else float(value),
 )
-_BOUNDS: dict[str, Check] = {"share": as_share, "records": _count, "k": check_k}
+_BOUNDS: dict[str, Check] = {"share": as_share, "records": _count, "columns": _columns, "k": check_k}
 
 
 def as_bound(name: str, value: Any, place: str) -> int | float:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,46 +25,55 @@ _ERRS = 0.5
 _SHARED = 0.9
 
 
-def shown_by_members(protection: Chain, k: int) -> int | None:
+class Shown(NamedTuple):
+    """Records that fall below k by what other records show, None if that is not known; and columns that do it."""
+
+    records: int | None
+    columns: tuple[str, ...] = ()
+
+
+def shown_by_members(protection: Chain, k: int) -> Shown:
     """Records that fall below k once hidden keys are filled in from members of the household.
 
     Without the household ID, members are those with the same value in a column that tells households apart (an income
     of the household, say), or in all columns together that members share. An engine counts only by the ID: None without
     it, if keys are suppressed.
     """
-    hidden, guesses = _Hidden(protection), {}
+    hidden, guesses = _Hidden(protection), dict[str, np.ndarray]()
     if protection.spec.household is None or not hidden.names:
-        return 0
+        return Shown(0)
     if protection.state.counts is not None and not protection.shows_households:
-        return None
-    for home in _homes(protection, hidden.names):
+        return Shown(None)
+    columns: list[str] = []
+    for names, home in _homes(protection, hidden.names):
+        columns += names
         for name in hidden.names:
             known, shown = hidden.codes_of(name)
             if _tells(guessed_by_members(home, known, hidden.records), known, hidden.records):
                 guess = guessed_by_members(home, shown, hidden.records)
                 earlier = guesses.get(name, guess)
                 guesses[name] = np.where(earlier < 0, guess, earlier)
-    return hidden.exposed(guesses, k)
+    return hidden.exposed(guesses, k, columns)
 
 
-def shown_by_neighbours(protection: Chain, k: int) -> int | None:
+def shown_by_neighbours(protection: Chain, k: int) -> Shown:
     """Records that fall below k once hidden keys are filled in from the records before and after, where these agree.
 
     Only for variables of which the order of the records tells more than chance does. None if an engine has only counts,
     and keys are suppressed.
     """
-    hidden, guesses = _Hidden(protection), {}
+    hidden, guesses = _Hidden(protection), dict[str, np.ndarray]()
     if not hidden.names:
-        return 0
+        return Shown(0)
     if protection.state.counts is not None:
-        return None
+        return Shown(None)
     if (block := order_blocks(protection)) is None:
-        return 0
+        return Shown(0)
     for name in ordered_variables(protection, block, hidden.names):
         known, shown = hidden.codes_of(name)
         if _tells(guessed_by_neighbours(known, block), known, hidden.records):
             guesses[name] = guessed_by_neighbours(shown, block)
-    return hidden.exposed(guesses, k)
+    return hidden.exposed(guesses, k, ())
 
 
 def guessed_by_members(home: np.ndarray, code: np.ndarray, records: np.ndarray) -> np.ndarray:
@@ -97,25 +107,22 @@ def _tells(guess: np.ndarray, code: np.ndarray, records: np.ndarray) -> bool:
     return by_chance > 0 and float(records[guess != code].sum()) <= _ERRS * by_chance
 
 
-def _homes(protection: Chain, hidden: Sequence[str]) -> Iterator[np.ndarray]:
-    """Codes by which members of a household are found: its ID, or columns that tell households apart.
-
-    These are not `hidden` keys.
-    """
+def _homes(protection: Chain, hidden: Sequence[str]) -> Iterator[tuple[list[str], np.ndarray]]:
+    """Columns that tell households apart (their ID, or others but `hidden` keys), and codes that members share."""
     spec, working = protection.spec, protection.state.working
     if protection.shows_households:
-        yield distinct(working[spec.household])[0]
+        yield [str(spec.household)], distinct(working[spec.household])[0]
         return
     home, _ = distinct(protection.original.loc[working.index, spec.household])
     released = protection.state.released
-    columns = [distinct(released[name])[0] for name in released if name not in hidden]
-    apart = [code for code in columns if predicted_by(code, home) is not None]
-    yield from apart
+    columns = {name: distinct(released[name])[0] for name in released if name not in hidden}
+    apart = [name for name, code in columns.items() if predicted_by(code, home) is not None]
+    yield from (([name], columns[name]) for name in apart)
     if not apart:
-        shared = [code for code in columns if shared_by_members(home, code) >= _SHARED]
-        joint = reduce(_joined, shared) if shared else home[:0]
+        shared = [name for name, code in columns.items() if shared_by_members(home, code) >= _SHARED]
+        joint = reduce(_joined, [columns[name] for name in shared]) if shared else home[:0]
         if len(shared) > 1 and predicted_by(joint, home) is not None:
-            yield joint
+            yield shared, joint
 
 
 def _joined(one: np.ndarray, other: np.ndarray) -> np.ndarray:
@@ -138,16 +145,20 @@ class _Hidden:
         place = self.keys.index(name)
         return self.known[:, place], self.shown[:, place]
 
-    def exposed(self, guesses: Mapping[str, np.ndarray], k: int) -> int:
-        """Records that are below k once hidden values are filled in by guesses, and were not; wrong guesses mislead."""
+    def exposed(self, guesses: Mapping[str, np.ndarray], k: int, columns: Sequence[str]) -> Shown:
+        """Records that are below k once hidden values are filled in by guesses, and were not; wrong guesses mislead.
+
+        The columns are the keys that are filled in, and those that helped with it.
+        """
         filled = self.shown.copy()
         for name, guess in guesses.items():
             place = self.keys.index(name)
             filled[:, place] = np.where(self.gone[:, place], guess, filled[:, place])
         if (filled == self.shown).all():
-            return 0
+            return Shown(0)
         right = ((filled == self.known) | (filled < 0) | (self.known < 0)).all(axis=1)
         everywhere = np.zeros(len(filled), dtype=np.int64)
         before, after = (alike_by_claim(self.known, shown, everywhere, self.counts) for shown in (self.shown, filled))
         fallen = [(before[claim] >= k) & (after[claim] < k) for claim in ("compatible", "true_key")]
-        return records_in(right & np.any(fallen, axis=0), self.counts)
+        records = records_in(right & np.any(fallen, axis=0), self.counts)
+        return Shown(records, (*guesses, *columns) if records else ())

@@ -18,8 +18,8 @@ from kanon_lab.measures.registry import LIMITS, limit_of
 from kanon_lab.methods import CLAIMS
 from kanon_lab.recipes.exposure import Exposure, dependent_columns, exposed_by_columns
 from kanon_lab.recipes.households import household_disclosure, order_notes, shared_by_members
-from kanon_lab.recipes.released import NO_ROLE, label_notes, released_columns, untouched
-from kanon_lab.recipes.shown import shown_by_members, shown_by_neighbours
+from kanon_lab.recipes.released import NO_ROLE, label_notes, released_columns, unassigned, untouched
+from kanon_lab.recipes.shown import Shown, shown_by_members, shown_by_neighbours
 from kanon_lab.recipes.state import Chain, derived_seed, final_claims, final_counts
 from kanon_lab.recipes.steps import kind_of
 from kanon_lab.terms import Note
@@ -69,7 +69,7 @@ def final_diversity(protection: Chain) -> tuple[dict[str, dict], list[str]]:
 
 
 #: Columns of a verdict.
-VERDICT = ["name", "variable", "level", "limit", "bound", "found", "met", "records"]
+VERDICT = ["name", "variable", "level", "limit", "bound", "found", "met", "records", "columns"]
 # Where neither limits nor recipe have a k, records are counted that nobody else is like.
 _USUAL_K = 2
 # A caution is given if more than this share (0-1) of the records is linked by their quantities.
@@ -101,8 +101,8 @@ class Judged:
 
     `k` is that of the limits, else the required one, else 2. `verdict` has one row a limit: ``name``
     (see `kanon_lab.measures.registry.LIMITS`), ``variable`` (of diversity), ``level`` (of ``above_risk``), ``limit``,
-    ``bound`` ("at least" or "at most"), ``found`` (the value; missing where it is not known), ``met`` and ``records``
-    (of the value, if it counts records).
+    ``bound`` ("at least" or "at most"), ``found`` (the value; missing where it is not known), ``met``, ``records``
+    (of the value, if it counts records) and ``columns`` (names of those that it is about, where it is about some).
     """
 
     k: int
@@ -113,14 +113,20 @@ class Judged:
 
     @property
     def met(self) -> bool:
-        """Whether every limit is met."""
-        return bool(self.verdict["met"].all())
+        """Whether a limit was set, and every limit is met."""
+        return is_set(self.verdict.to_dict("records")) and bool(self.verdict["met"].all())
 
     def to_dict(self) -> dict[str, Any]:
         """``limits`` (rows, with ``value`` for ``found``), ``met`` and ``cautions``, in types that JSON has."""
         rows = self.verdict.rename(columns={"found": "value"}).astype(object)
+        rows["columns"] = rows["columns"].map(list)
         limits = rows.where(rows.notna(), None).to_dict("records")
         return {"limits": limits, "met": self.met, "cautions": [caution.to_dict() for caution in self.cautions]}
+
+
+def is_set(limits: Iterable[Mapping[Any, Any]]) -> bool:
+    """Whether there is a limit besides those that hold where nobody sets them."""
+    return not all(limit_of(row["name"]).always for row in limits)
 
 
 def judge(protection: Chain, limits: Mapping[str, Any], *, k_required: int | None = None) -> Judged:
@@ -177,12 +183,12 @@ class Release:
         return int(self.alike[claim].min())
 
     @cached_property
-    def by_members(self) -> int | None:
+    def by_members(self) -> Shown:
         """See `kanon_lab.recipes.shown.shown_by_members`."""
         return shown_by_members(self.protection, self.k)
 
     @cached_property
-    def by_neighbours(self) -> int | None:
+    def by_neighbours(self) -> Shown:
         """See `kanon_lab.recipes.shown.shown_by_neighbours`."""
         return shown_by_neighbours(self.protection, self.k)
 
@@ -205,7 +211,14 @@ class Release:
             yield _row(name, limit, self.last[measure.name])
         else:
             value = measure.of(self if measure.taken_from == "release" else self.classes)
-            yield _row(name, limit, value, records=value if measure.unit == "records" else None)
+            about = limit_of(name).columns
+            columns = () if about is None else tuple(about(self))
+            yield _row(name, limit, value, records=value if measure.unit == "records" else None, columns=columns)
+
+    @cached_property
+    def unassigned(self) -> tuple[str, ...]:
+        """Released columns without a role."""
+        return unassigned(self.protection)
 
     @cached_property
     def classes(self) -> ClassRisks:
@@ -218,11 +231,11 @@ class Release:
         return final_diversity(self.protection)[0]
 
 
-def _row(name: str, limit: float, value: float | None, *, variable=None, level=None, records=None) -> tuple:
+def _row(name: str, limit: float, value: float | None, *, variable=None, level=None, records=None, columns=()) -> tuple:
     """A row of the verdict."""
     bound = limit_of(name).bound
     met = value is not None and (value >= limit if bound == "at least" else value <= limit)
-    return name, variable, level, limit, bound, value, met, records
+    return name, variable, level, limit, bound, value, met, records, columns
 
 
 def _cautions(release: Release, limits: Container[str]) -> Iterator[Caution]:

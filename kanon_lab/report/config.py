@@ -19,6 +19,7 @@ from kanon_lab.recipes.settings import LEAST, OF_REPORTS, RecipeSettings, Report
 from kanon_lab.recipes.tradeoff import measure_of
 from kanon_lab.recipes.yaml_file import beside, hierarchy_paths, parse_yaml, read_yaml, without_folders
 from kanon_lab.report.shapes import check_named
+from kanon_lab.roles import ROLES_OF_SEVERAL
 from kanon_lab.settings import read
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ _OF_RECORDS = ("k", "k_required", "least")
 # More than a column of whole numbers can hold.
 _TOO_LARGE = 2**63
 _EXAMPLE_FILE, _EXAMPLE = "health-survey", "example.yml"
-_ROLES_OF_SEVERAL = ("key_variables", "sensitive_variables", "numeric_variables", "strata", "direct_identifiers")
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ def _check_plain(settings: Mapping[str, Any]) -> None:
     for name, value in counts.items():
         if any(isinstance(part, int) and part > _MOST_RECORDS for part in _parts(value)):
             raise OptionError(f"{name} must be {_MOST_RECORDS:,} or less")
-    for name in _ROLES_OF_SEVERAL:
+    for name in ROLES_OF_SEVERAL:
         if isinstance(text := settings.get(name), str) and "," in text:
             raise OptionError(f"{name} is one text with a comma in it; write a list, such as {name}: [region, sex]")
 

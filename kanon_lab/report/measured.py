@@ -28,7 +28,6 @@ def advice_on(a: Analysis, row: Any, w: Words) -> str:
     summary = a.summary
     if a.left_out and pd.isna(row.found):
         return w.say("do_uncounted", name=limit_title(row, w), limit=row.name)
-    exposing = [name for caution in a.judged.cautions if caution.key == "exposed" for name in caution.columns]
     parts = {
         "value": limit_value(row, row.found, row.limit, w),
         "limit": limit_value(row, row.limit, row.found, w),
@@ -36,7 +35,7 @@ def advice_on(a: Analysis, row: Any, w: Words) -> str:
         "variable": row.variable,
         "level": w.percent(row.level),
         "k": w.number(summary["k"]),
-        "columns": w.listed(dict.fromkeys(exposing)),
+        "columns": w.listed(row.columns),
         "household": summary["household"],
         "records": "" if pd.isna(row.records) else w.number(row.records),
         "all": w.number(summary["records"]),

@@ -182,7 +182,7 @@ class _Rounding:
             value = self.count(int(value))
         elif value is not None and unit == "records":  # rounded down if the limit is met, else up
             value = self.step * (int(value) // self.step if row["met"] else math.ceil(int(value) / self.step))
-        elif value is not None and unit not in ("k", "values"):
+        elif value is not None and unit not in ("k", "values", "columns"):
             value = sided(value, row["limit"], row["met"], least=row["bound"] == "at least")
         return {**row, "found": value, "records": self.round_as(_Rounding.count, row["records"])}
 

@@ -12,6 +12,7 @@ import pandas as pd
 from kanon_lab.columns import named_rows
 from kanon_lab.errors import KanonLabError, OptionError, shortened
 from kanon_lab.recipes.tradeoff import seeing
+from kanon_lab.recipes.verdict import is_set
 from kanon_lab.recipes.yaml_file import dump_yaml
 from kanon_lab.report.measured import (
     advice_on,
@@ -88,9 +89,9 @@ def _left_out(a: Analysis, w: Words) -> list:
 def _verdict(a: Analysis, w: Words) -> list:
     """The verdict in words and as a table, and what to do where a limit is not met."""
     verdict = a.judged.verdict
+    rows, unset = [], not is_set(verdict.to_dict("records"))
     if not len(verdict):
-        return [w.text("no_limit", style="kanon-verdict")]
-    rows = []
+        return [w.text("no_limit", style="kanon-verdict kanon-unmet")]
     for row in named_rows(verdict):
         bound = row.bound.replace(" ", "_") + ("_none" if row.bound == "at most" and not row.limit else "")
         rows.append(
@@ -103,10 +104,12 @@ def _verdict(a: Analysis, w: Words) -> list:
         )
     table = w.table(pd.DataFrame(rows), "verdict_caption")
     if not len(unmet := verdict[~verdict["met"]]):
-        return [w.text("all_met", style="kanon-verdict kanon-met"), table]
+        whole = ("no_limit", "kanon-unmet") if unset else ("all_met", "kanon-met")
+        return [w.text(whole[0], style=f"kanon-verdict {whole[1]}"), table]
     unknown = all(_is_unknown(a, row) for row in unmet.itertuples(index=False))
     counts = {"unmet": len(unmet), "all": len(verdict)}
-    whole = w.text("some_unknown" if unknown else "some_unmet", style="kanon-verdict kanon-unmet", **counts)
+    key = "no_limit" if unset else "some_unknown" if unknown else "some_unmet"
+    whole = w.text(key, style="kanon-verdict kanon-unmet", **({} if unset else counts))
     lines = [advice_on(a, row, w) for row in unmet.itertuples(index=False)]
     return [whole, table, w.section("h_unmet", Bullets(lines))]
 
