@@ -415,8 +415,8 @@ _ROWS = [
             "`released_as_is`; `0` unless it says otherwise, and `null` for no such limit", "0",
             ("Nobody has said what these columns are: {columns}. Give each a role, remove it, or list it under "
              "released_as_is if anybody may have it as it is.",
-             "Nadie ha dicho qué son estas columnas: {columns}. Dé a cada una un papel, retírela o, si cualquiera puede "
-             "tenerla como está, inclúyala en released_as_is."),
+             "Nadie ha dicho qué son estas columnas: {columns}. Dé a cada una un papel, retírela o, si cualquiera "
+             "puede tenerla como está, inclúyala en released_as_is."),
             always=True, columns=lambda release: release.unassigned)),
     # What a release has lost.
     Measure(
