@@ -80,7 +80,7 @@ def test_people_read_the_verdict_in_a_line_a_limit(made, capsys):
     assert command() == 0
     assert capsys.readouterr().out.splitlines() == [
         "r.html: 4 bytes, 1.2 s (a.yml)",
-        "  NOT MET  k achieved: 2, to be at least 3",
+        "  NOT MET  k (for an intruder who knows the true keys): 2, to be at least 3",
         "  met      global risk: 1.1%, to be at most 2%",
         "  met      household risk: not known, to be at most 5%",
         "  caution  age was perturbed",

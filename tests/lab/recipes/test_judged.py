@@ -16,7 +16,7 @@ from kanon_lab.recipes.plan import as_limits
 from kanon_lab.recipes.verdict import decisive_claim, judge
 
 KEYS = ["region", "sex"]
-ATTACKS = ["exposed_by_columns", "shown_by_members", "shown_by_neighbours"]
+ATTACKS = ["exposed_by_columns", "shown_by_members", "shown_by_neighbours", "unassigned_columns"]
 
 
 @st.composite

@@ -22,8 +22,8 @@ def test_every_limit_is_a_number_by_its_name_in_one_order():
     given = {"exposed_by_columns": 7, "t_closeness": 0.4, "entropy": {"income": 1.5}, "distinct": 2, "key_linkage": 0}
     given |= {"household_uniques": 3, "above_risk": {0.2: 1, 0.05: 4}, "individual_risk": 1, "household_risk": 0.5}
     found = as_limits({**given, "global_risk": 0.02, "k": 3}, spec=SPEC)
-    attacks = {"shown_by_members": 0, "shown_by_neighbours": 0}
-    assert list(found) == [name for name in LIMITS if name in {**given, **attacks, "global_risk": 0, "k": 0}]
+    usual = {"shown_by_members": 0, "shown_by_neighbours": 0, "unassigned_columns": 0}
+    assert list(found) == [name for name in LIMITS if name in {**given, **usual, "global_risk": 0, "k": 0}]
     assert found["distinct"] == {"illness": 2, "income": 2}
     assert found["entropy"] == {"income": 1.5}
     assert found["t_closeness"] == {"illness": 0.4, "income": 0.4}
@@ -38,10 +38,11 @@ def test_shares_stay_as_they_are_and_none_is_no_limit(given):
 
 def test_what_others_show_of_keys_is_limited_wherever_k_is():
     attacks = {"exposed_by_columns": 0, "shown_by_members": 0, "shown_by_neighbours": 0}
-    assert as_limits({}, spec=SPEC) == {}
-    assert as_limits({"k": 3}, spec=SPEC) == {"k": 3, **attacks}
-    assert as_limits({}, spec=SPEC, k_required=3) == {"k": 3, **attacks}
-    assert as_limits({"k": 3, **dict.fromkeys(attacks)}, spec=SPEC) == {"k": 3}
+    always = {"unassigned_columns": 0}
+    assert as_limits({}, spec=SPEC) == always
+    assert as_limits({"k": 3}, spec=SPEC) == {"k": 3, **attacks, **always}
+    assert as_limits({}, spec=SPEC, k_required=3) == {"k": 3, **attacks, **always}
+    assert as_limits({"k": 3, **dict.fromkeys({**attacks, **always})}, spec=SPEC) == {"k": 3}
     assert "shown_by_members" not in as_limits({"k": 3}, spec=KeySpec(["age"]))
 
 

@@ -130,11 +130,9 @@ def test_neighbours_are_counted_where_the_file_is_in_order_until_it_is_shuffled(
     assert shown_by_neighbours(chain, 3) == expected > 20
     assert shown_by_neighbours(chain.apply("shuffle_records"), 3) == 0
     limits = as_limits({"k": 3}, spec=chain.spec)
-    assert judge(chain, limits).verdict.set_index("name")["met"].to_dict() == {
-        "k": True,
-        "exposed_by_columns": True,
-        "shown_by_neighbours": False,
-    }
+    verdict = judge(chain, limits).verdict.set_index("name")
+    assert [*verdict.index[~verdict["met"]]] == ["shown_by_neighbours"]
+    assert verdict.loc["shown_by_neighbours", "columns"] == ("zone",)
     assert judge(chain.apply("shuffle_records"), limits).met
 
 

@@ -110,7 +110,8 @@ def test_every_section_is_shown_with_a_heading_tables_and_charts(found, language
 
 def test_the_first_screen_says_what_is_not_met_and_what_to_do(found):
     english, spanish = (text_of(found, language, ["summary"]) for language in ("en", "es"))
-    assert "does NOT meet 2 of the 4 limits" in english and "NO cumple 2 de los 4 límites" in spanish
+    count = len(found.judged.verdict)
+    assert f"does NOT meet 2 of the {count} limits" in english and f"NO cumple 2 de los {count} límites" in spanish
     for name in ("global_risk", "household_risk"):
         start = LIMITS[name].advice("es").split("{")[0]
         assert start in spanish
@@ -185,7 +186,9 @@ def test_an_identifier_that_is_still_released_is_said_at_the_top():
     config = as_config({"key_variables": ["region"], "direct_identifiers": ["rut"], "limits": {"k": 2}})
     found = analyse(FRAME.assign(copy=FRAME["rut"]), config, name="x")
     text = text_of(found, "es", ["summary"])
-    assert texts()["identifiers_found"]["es"].split(":")[0] in text and "copy" in text and "R0000" not in text
+    assert (
+        wordings("note")["caution_identifiers"]["es"].split(":")[0] in text and "copy" in text and "R0000" not in text
+    )
 
 
 ATTACKED = {
