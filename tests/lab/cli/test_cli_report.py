@@ -15,7 +15,7 @@ CONFIG = "key_variables: [region, age]\nk_required: 3\n"
 def limit(name, bound, limit, value, met):
     return {
         **{"name": name, "variable": None, "level": None, "limit": limit, "bound": bound},
-        **{"value": value, "met": met, "records": None},
+        **{"value": value, "met": met, "records": None, "columns": []},
     }
 
 
@@ -93,6 +93,14 @@ def test_exit_code_is_3_where_asked_and_a_limit_is_not_met(made, capsys):
     assert shown.out.startswith("r.html: 4 bytes")
     assert shown.err == "kanon-lab: a limit is not met (--fail)\n"
     assert command("--fail", "--set", "title=no verdict") == 0
+
+
+def test_a_caution_ends_the_command_with_3_where_asked(made, capsys):
+    assert command("--fail-on-cautions") == 3
+    assert capsys.readouterr().err == "kanon-lab: 1 caution in the result (--fail-on-cautions)\n"
+    assert command("--fail", "--fail-on-cautions") == 3
+    assert capsys.readouterr().err == "kanon-lab: a limit is not met (--fail)\n"
+    assert command("--fail-on-cautions", "--set", "title=no verdict") == 0
 
 
 def test_where_nothing_can_be_printed_the_line_says_that_the_page_is_there(made, monkeypatch, capsys):

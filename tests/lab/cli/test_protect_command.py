@@ -479,3 +479,21 @@ def test_json_commands_no_terminal(capsys):
     shown = capsys.readouterr().out
     assert json.loads(shown) == told
     assert shown.rstrip("\n").isprintable() and "Coru\xf1a \u6771\u4eac" in shown
+
+
+def test_a_caution_exits_with_3_where_asked_and_writes_nothing(capsys, tmp_path):
+    """Nobody has named a column in which everybody has a value of their own."""
+    rows = [f"{'mw'[n % 2]},{n // 2 % 3},r{n % 3},x{n}" for n in range(60)]
+    (tmp_path / "survey.csv").write_text("\n".join(["sex,age,region,code", *rows]))
+    settings = "key_variables: [sex, age]\nlimits: {k: 3, unassigned_columns: null}\n"
+    out = tmp_path / "out.csv"
+    for gone, code in (("", 3), ("steps:\n- remove_variables: {variables: code}\n", 0)):
+        (tmp_path / "recipe.yml").write_text(settings + gone)
+        args = [tmp_path / "survey.csv", "--recipe", tmp_path / "recipe.yml", "--out", out, "--fail", "--json"]
+        found, text, err = call(capsys, *args, "--fail-on-cautions")
+        result = json.loads(text)
+        assert (found, result["met"], out.exists()) == (code, True, code == 0)
+        assert [(each["key"], each["columns"]) for each in result["cautions"]] == [("alone", ["code"])] * (code == 3)
+        assert all(each["text"].startswith("no limit counts this: code") for each in result["cautions"])
+        said = "kanon-lab: 1 caution in the result (--fail-on-cautions); nothing was written\n"
+        assert err == (said if code else "")
