@@ -204,7 +204,7 @@ def _counted_result(protection, recipe, least, of_reading):
         "columns": protection.released_columns,
         "released": protection.released_table,
         "untouched": untouched(protection.released_table),
-        "notes": [*result["notes"], *not_counted(protection, judged.verdict["name"])],
+        "notes": [*result["notes"], *not_counted(protection, judged.unknown)],
     }
 
 

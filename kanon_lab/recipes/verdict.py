@@ -116,6 +116,11 @@ class Judged:
         """Whether a limit was set, and every limit is met."""
         return is_set(self.verdict.to_dict("records")) and bool(self.verdict["met"].all())
 
+    @property
+    def unknown(self) -> list[str]:
+        """Names of the limits whose measures cannot be taken."""
+        return self.verdict.loc[self.verdict["found"].isna(), "name"].tolist()
+
     def to_dict(self) -> dict[str, Any]:
         """``limits`` (rows, with ``value`` for ``found``), ``met`` and ``cautions``, in types that JSON has."""
         rows = self.verdict.rename(columns={"found": "value"}).astype(object)
