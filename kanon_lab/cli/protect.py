@@ -249,14 +249,13 @@ def _of_classes(protection, recipe, least, of_reading):
 def _verdict(protection, recipe, least, judged):
     """Whether k is met in the end, by the recipe's meaning of a missing key, and which of three claims hold."""
     from kanon_lab import recipes
-    from kanon_lab.recipes.verdict import decisive_claim, with_household_keys
+    from kanon_lab.recipes.verdict import decisive_claim, records_below, with_household_keys
 
     k = recipe.limits.get("k", recipe.k_required) if least is None else least
     if k is None:
         return None
     claims = judged.claims if judged.k == k else recipes.final_claims(with_household_keys(protection), k)
-    decisive = decisive_claim(protection)
-    records = int(claims.set_index("claim")["records"][decisive])
+    decisive, records = decisive_claim(protection), records_below(protection, k)
     rows = claims[["claim", "records", "share", "meaning"]].assign(holds=claims["records"] == 0)
     return {"k": k, "met": records == 0, "records": records, "decisive": decisive, "claims": rows}
 

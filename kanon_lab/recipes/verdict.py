@@ -37,6 +37,12 @@ def decisive_claim(protection: Chain) -> str:
     return "compatible" if suppressed.isdisjoint(protection.spec.key_variables) else "true_key"
 
 
+def records_below(protection: Chain, k: int) -> int:
+    """Records for which a limit of k is not met."""
+    alike = final_counts(with_household_keys(protection))[decisive_claim(protection)]
+    return records_in(alike < k, protection.state.counts)
+
+
 def household_keys(protection: Chain) -> tuple[str, ...]:
     """The released key variables of the household level that are no keys of persons."""
     spec, released = protection.spec, protection.released_columns

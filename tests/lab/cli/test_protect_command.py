@@ -29,7 +29,7 @@ household_level:
 steps:
   - recode: {variable: age, bands: [0, 15, 30, 45, 60, 75, null], closed: left}
   - shuffle_members: {line_number: line}
-  - suppress: {importance: {sex: 1, region: 2, age: 3}}
+  - suppress: {importance: {sex: 1, region: 2, age: 3}, claim: true_key}
 """
 
 
@@ -120,7 +120,7 @@ def test_json_holds_the_contract(capsys, folder, tmp_path):
     assert set(rows["age"]) == {"column", "role", "cells_changed", "cells_suppressed", "distinct_values"}
     assert (rows["w"]["distinct_values"], rows["hh"]["distinct_values"]) == (None, 40)
     assert result["untouched"] == ["s"]
-    assert (result["verdict"]["k"], result["verdict"]["met"], result["verdict"]["decisive"]) == (3, True, "compatible")
+    assert (result["verdict"]["k"], result["verdict"]["met"], result["verdict"]["decisive"]) == (3, True, "true_key")
     assert [claim["claim"] for claim in result["verdict"]["claims"]] == ["compatible", "own_class", "true_key"]
     below = {claim["claim"]: claim["records"] for claim in result["verdict"]["claims"]}
     assert (below["compatible"], below["own_class"]) == tuple(each["3"] for each in result["violations"].values())
