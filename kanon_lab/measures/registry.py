@@ -44,7 +44,8 @@ class Limit:
     #: What to do where it is not met, with parts such as {value} and {limit}: see `kanon_lab.report.limits.advice_on`.
     advice: Texts
     name: str = ""  # In configurations, where it is not that of the measure
-    by: Literal["", "variable", "level"] = ""  # One number, or one for each sensitive variable or level of risk
+    #: One number, or one for each sensitive variable, level of risk or combination of keys.
+    by: Literal["", "variable", "level", "combination"] = ""
     title: Texts | None = None  # Where that of the measure does not do, with {variable} or {level}
     usual: bool = False  # Whether a first configuration (kanon-lab init) asks for it, as in the example
     always: bool = False  # Whether 0 is asked for where a configuration says nothing
@@ -233,6 +234,19 @@ _ROWS = [
         ("records of the smallest released class", "registros de la menor clase publicada"),
         ("{records} records are in a released class of fewer than {limit}, some in one of {value}.",
          "{records} registros están en una clase publicada de menos de {limit}, alguno en una de {value}.")),
+    Measure("combinations", "anonymity",
+        ("fewest that are alike by some keys", "los menos que coinciden en algunas claves"),
+        attrgetter("table.k_achieved"), unit="k", shown="",
+        limit=Limit("at least",
+            "is met when so many records (`at_least`), or persons of the population as the weights estimate them "
+            "(`persons`), are alike by some keys (`keys`), or by each set of so many keys (`size`)",
+            "[{size: 2, at_least: 3}, {keys: [age, sex], persons: 100}]",
+            ("By {variable}, {records} records are among fewer than {limit} alike; the fewest are {value}, by "
+             "{columns}. Recode these keys more broadly, or let a step suppress with such combinations.",
+             "Por {variable}, {records} registros tienen menos de {limit} iguales; los menos son {value}, por "
+             "{columns}. Recodifique esas claves en categorías más amplias, o suprima en un paso suppress con esas "
+             "combinaciones."),
+            by="combination", title=("fewest alike by {variable}", "mínimo de iguales por {variable}"))),
     Measure("sample_uniques", "anonymity", ("sample uniques (f_k = 1)", "registros únicos (f_k = 1)"),
         attrgetter("table.sample_uniques"), unit="records", shown="file"),
     Measure("violations_#", "anonymity", ("records with f_k below #", "registros con f_k menor que #"), below,
@@ -308,7 +322,14 @@ _ROWS = [
              "Recodifique {key} en categorías más amplias o perturbe más."))),
     Measure(
         "numeric_linkage", "risk", ("records linked by their quantities", "registros vinculados por sus cantidades"),
-        attrgetter("numeric_linkage"), **_STATE, unit="share", rounding="whole", needs="numeric_variables"),
+        attrgetter("numeric_linkage"), **_STATE, unit="share", rounding="whole", needs="numeric_variables",
+        limit=Limit(
+            "at most", "is met when an intruder who links records by their true quantities finds at most this share of "
+            "them; needs `numeric_variables`", "0.05",
+            ("Somebody who knows the true quantities of all finds {value} of the records, and {limit} was wanted. "
+             "Round the quantities, microaggregate them, add noise, or remove them.",
+             "Quien conozca las cantidades verdaderas de todos encuentra el {value} de los registros y se exigía "
+             "{limit}. Redondee las cantidades, microagréguelas, añádales ruido o retírelas."))),
     # Of a sensitive variable: the worst class.
     Measure(
         "distinct", "diversity", ("different values", "valores distintos"), lambda values: distinct_l(values.counts),
@@ -413,10 +434,11 @@ _ROWS = [
         limit=Limit(
             "at most", "is met when at most so many columns are released that have no role and are not listed under "
             "`released_as_is`; `0` unless it says otherwise, and `null` for no such limit", "0",
-            ("Nobody has said what these columns are: {columns}. Give each a role, remove it, or list it under "
-             "released_as_is if anybody may have it as it is.",
-             "Nadie ha dicho qué son estas columnas: {columns}. Dé a cada una un papel, retírela o, si cualquiera "
-             "puede tenerla como está, inclúyala en released_as_is."),
+            ("Released columns of which nobody has said what they are ({columns}): {value}, and at most {limit} were "
+             "wanted. Give each a role, remove it, or list it under released_as_is if anybody may have it as it is.",
+             "Columnas publicadas de las que nadie ha dicho qué son ({columns}): {value}, y se exigían {limit} como "
+             "máximo. Dé a cada una un papel, retírela o, si cualquiera puede tenerla como está, inclúyala en "
+             "released_as_is."),
             always=True, columns=lambda release: release.unassigned)),
     # What a release has lost.
     Measure(

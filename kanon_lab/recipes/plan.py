@@ -15,6 +15,7 @@ from kanon_lab.data.microdata import MicrodataFile
 from kanon_lab.errors import OptionError, inside, meant, shortened
 from kanon_lab.measures.registry import LIMITS, limit_of
 from kanon_lab.methods.recode_settings import HierarchySettings
+from kanon_lab.recipes.combinations import as_combination_limits
 from kanon_lab.recipes.settings import (
     OF_REPORTS,
     FileSettings,
@@ -235,8 +236,12 @@ def _bounds(name: str, bound: object, spec: KeySpec, risks: Collection[float]) -
     """The bound of a limit as a number, or by variable or level a mapping of numbers."""
     measure, place, sensitive = LIMITS[name], f"limits: {name}", spec.sensitive_variables
     by = limit_of(name).by
+    if by == "combination":
+        return as_combination_limits(bound, spec, place)
     if measure.needs == "household" and spec.household is None:
         raise OptionError(f"{place} needs a household; name its variable (household: ...)")
+    if measure.needs == "numeric_variables" and not spec.numeric_variables:
+        raise OptionError(f"{place} needs a quantity; name it (numeric_variables: [...])")
     if by == "variable" and not sensitive:
         raise OptionError(f"{place} needs a sensitive variable; name it (sensitive_variables: [...])")
     if not isinstance(bound, Mapping) or not by:

@@ -341,10 +341,15 @@ def as_bound(name: str, value: Any, place: str) -> int | float:
     return check(value, place)
 
 
+_FORMS: dict[str, Any] = {
+    "": float,
+    **dict.fromkeys(("variable", "level"), float | dict[str, float]),
+    "combination": list[dict[str, Any]],
+}
 #: The limits of an office, each by itself.
 _LIMITS: dict[str, Any] = {
     name: (
-        Annotated[float | dict[str, float] if row.limit and row.limit.by else float, SkipValidation()],
+        Annotated[_FORMS[row.limit.by], SkipValidation()],
         setting(None, row.limit.meaning, row.limit.example, unless="-"),
     )
     for name, row in LIMITS.items()

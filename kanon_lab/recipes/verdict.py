@@ -218,6 +218,12 @@ class Release:
             claim = decisive_claim(self.protection) if name == "k" else name
             below = records_in(self.alike[claim] < limit, self.protection.state.counts)
             yield _row(name, limit, self.least(claim), records=below)
+        elif by == "combination":
+            for entry in limit:
+                fewest, below, worst = entry.count(self.protection.state, self.protection.released_spec)
+                if fewest >= 0:
+                    about = {"variable": entry.called, "records": below, "columns": worst}
+                    yield _row(name, entry.least, fewest, **about)
         elif measure.is_shown("state"):
             yield _row(name, limit, self.last[measure.name])
         else:
@@ -270,7 +276,8 @@ def _cautions(release: Release, limits: Container[str]) -> Iterator[Caution]:
             yield _caution("household_size", unique, household)
         if release.composition:
             yield _caution("household_composition", release.composition, household)
-    if (linked := last["numeric_linkage"]) is not None and linked > _MOST_LINKED:
+    linked = last["numeric_linkage"]
+    if "numeric_linkage" not in limits and linked is not None and linked > _MOST_LINKED:
         yield _caution("numeric_linkage", None, spec.numeric_variables, linked=linked)
     if perturbed := tuple(name for name in spec.key_variables if name in protection.state.truth.perturbed):
         yield _caution("perturbed", None, perturbed)

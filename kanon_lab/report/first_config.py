@@ -59,6 +59,8 @@ _MANY = 20
 _OPEN_AGE = 75
 # Columns that a reason names at most.
 _MOST_NAMES = 3
+# Why a column tells nothing of anybody.
+_ALIKE = ("constant", "empty")
 _NO_CODES = "missing_codes: {COLUMN: [88, 99]}"
 
 
@@ -293,9 +295,14 @@ def first_config(
 
     Nothing of the data is in it but names of columns, their kinds and how many values they have, and `notes` on reading
     it. Of `reading`, settings such as ``thousands`` are written too.
+
+    What a guess is unsure of has no role: it stands as a comment under ``released_as_is``, and without an answer the
+    limit on ``unassigned_columns`` is not met. The limits are a comment, so that what nobody has read meets none.
     """
     texts = words_of("configuration", language)
     names = {role: list(rows["variable"]) for role, rows in guesses.groupby("role", sort=False)}
+    sure = _assigned(guesses)
+    unread = guesses[~guesses["variable"].isin(sure["variable"])]
     head = "".join(_comment(texts[key].format(file=file, config=config)) for key in ("head", "guessed", "then"))
     asked = [name for name, row in LIMITS.items() if limit_of(name).usual and (not row.needs or row.needs in names)]
     limits = {name: json.loads(limit_of(name).example) for name in asked}
@@ -304,23 +311,40 @@ def first_config(
         _comment(texts["schema"], wrap=False),
         *_noted(notes, language, texts),
         dump_yaml({"language": language, **({"na": list(na)} if na else {}), **(reading or {})}),
-        *(_several(role, guesses, texts) for role in _LISTS[:1]),
-        *(_single(role, guesses, texts) for role in _SINGLES),
-        *(_several(role, guesses, texts) for role in _LISTS[1:]),
-        _comment(texts["limits"]) + dump_yaml({"limits": limits}),
+        *(_several(role, sure, texts) for role in _LISTS[:1]),
+        *(_single(role, sure, guesses, texts) for role in _SINGLES),
+        *(_several(role, sure, texts) for role in _LISTS[1:]),
+        _as_is(sure, unread, texts),
+        _comment(texts["limits"]) + _commented({"limits": limits}),
         _comment(texts["codes"])
         + (dump_yaml({"missing_codes": dict(missing_codes)}) if missing_codes else _comment(_NO_CODES)),
     ]
     if wanted := _indicators(names):
         blocks.append(_comment(texts["indicators"]) + _commented({"indicators": wanted}))
     blocks.append(_comment(texts["steps"]) + _commented({"steps": _steps(guesses, names.get("key_variables", []))}))
-    rest = guesses[~guesses["role"].isin([*_LISTS, *_SINGLES])]
-    consider = rest["other"].map(lambda other: "key_variables" in other).astype(bool)
-    for key, rows in (("consider", rest[consider]), ("rest", rest[~consider])):
-        lines = [_comment(f"- {row.variable}: {reason(row, texts)}", wrap=False) for row in rows.itertuples()]
-        if lines:
-            blocks.append(_comment(texts[key]) + "".join(lines))
     return "\n".join(blocks)
+
+
+def _assigned(guesses: pd.DataFrame) -> pd.DataFrame:
+    """The guesses that are written as settings: sure ones, and columns of one value; a file has a key in any case."""
+    role, sure = guesses["role"], ~guesses["unsure"].astype(bool)
+    if not (sure & (role == "key_variables")).any():
+        sure |= role == "key_variables"
+    alike = (role == "") & guesses["why"].isin(_ALIKE)
+    return guesses[(sure & role.isin([*_LISTS, *_SINGLES])) | alike]
+
+
+def _as_is(sure: pd.DataFrame, unread: pd.DataFrame, texts: dict[str, str]) -> str:
+    """What may be released as it is: columns of one value, and as a comment those that need an answer."""
+    alike, asked = (
+        [f"{_line([row.variable])}  # {reason(row, texts)}" for row in rows.itertuples()]
+        for rows in (sure[sure["role"] == ""], unread)
+    )
+    none = f" []  # {texts['none']}" if not (alike or asked) else ""
+    question = _comment(texts["unread"]) if asked else ""
+    answers = "".join(_comment(line, wrap=False) for line in asked)
+    head = f"{_comment(texts['released_as_is'])}released_as_is:{none}\n"
+    return head + "".join(f"{line}\n" for line in alike) + question + answers
 
 
 def _noted(notes: Sequence[str], language: str, texts: dict[str, str]) -> list[str]:
@@ -336,15 +360,15 @@ def _several(role: str, guesses: pd.DataFrame, texts: dict[str, str]) -> str:
     return _comment(texts[role]) + (f"{role}:\n{''.join(lines)}" if lines else f"{role}: []  # {texts['none']}\n")
 
 
-def _single(role: str, guesses: pd.DataFrame, texts: dict[str, str]) -> str:
+def _single(role: str, sure: pd.DataFrame, guesses: pd.DataFrame, texts: dict[str, str]) -> str:
     """A role that one column has: the first of it, or as comments those that may be of it."""
 
     def line(row: Any) -> str:
         return f"{_line({role: row.variable})}  # {reason(row, texts)}"
 
-    for row in guesses[guesses["role"] == role].itertuples():
+    for row in sure[sure["role"] == role].itertuples():
         return f"{_comment(texts[role])}{line(row)}\n"
-    maybe = guesses[guesses["other"].map(lambda other: role in other).astype(bool)]
+    maybe = guesses[guesses["other"].map(lambda other: role in other).astype(bool) | (guesses["role"] == role)]
     lines = [_comment(line(row), wrap=False) for row in maybe.itertuples()]
     return _comment(texts[role]) + ("".join(lines) or _comment(f"{role}: COLUMN  # {texts['none']}"))
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def limit_title(row: Any, w: Words) -> str:
     """What a row of a verdict is about."""
-    return LIMITS[row.name].limit_called(w.language, variable=row.variable, level=w.percent(row.level))
+    return LIMITS[row.name].limit_called(w.language, variable=w.note(row.variable), level=w.percent(row.level))
 
 
 def limit_value(row: Any, value: float | None, beside: float | None, w: Words) -> str:
@@ -32,7 +32,7 @@ def advice_on(a: Analysis, row: Any, w: Words) -> str:
         "value": limit_value(row, row.found, row.limit, w),
         "limit": limit_value(row, row.limit, row.found, w),
         "key": _rarest(a),
-        "variable": row.variable,
+        "variable": w.note(row.variable),
         "level": w.percent(row.level),
         "k": w.number(summary["k"]),
         "columns": w.listed(row.columns),

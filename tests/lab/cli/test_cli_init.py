@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator
 from kanon_lab.cli import run
 from kanon_lab.data.writing import write_microdata
 from kanon_lab.errors import OptionError
+from kanon_lab.recipes import judge
 from kanon_lab.recipes.yaml_file import parse_yaml
 from kanon_lab.report.config import as_config, read_config
 from kanon_lab.report.first_config import ROLES, Guess, first_config, guess_roles
@@ -134,10 +135,34 @@ def test_a_first_configuration_is_one_that_a_report_takes(capsys, survey, tmp_pa
     assert spec.key_variables == ("enc_region", "rph_edad", "Sexo")
     assert (spec.weight, spec.household) == ("Fact_Pers", "hogar")
     assert spec.direct_identifiers == ("RUT", "Nombre", "card")
-    usual = {"exposed_by_columns": 0, "shown_by_members": 0, "shown_by_neighbours": 0, "unassigned_columns": 0}
-    asked = {"k": 3, "global_risk": 0.02, "household_risk": 0.05, "household_uniques": 0}
-    assert config.limits == asked | usual
+    assert spec.released_as_is == ("tam_hogar",)
     config.recipe.check(a_file())
+
+
+COLUMNS = {
+    "region": st.sampled_from("ns"),
+    "sex": st.sampled_from("mw"),
+    "age": st.integers(20, 23),
+    "illness": st.sampled_from("ab"),
+    "income": st.integers(1, 90),
+    "remark": st.sampled_from(["", "x", "long ago"]),
+    "year": st.just(2019),
+}
+
+
+@given(data=st.data(), names=st.lists(st.sampled_from(list(COLUMNS)), min_size=1, unique=True))
+def test_what_nobody_has_edited_is_not_met_and_says_something_of_each_column(data, names):
+    n = data.draw(st.integers(2, 12))
+    frame = pd.DataFrame({name: data.draw(st.lists(COLUMNS[name], min_size=n, max_size=n)) for name in names})
+    text = first_config(guess_roles(frame), file="a.csv")
+    assert all(f"- {name} " in text for name in names)
+    if (settings := parse_yaml(text, "a.yml"))["key_variables"]:
+        config = as_config(settings)
+        judged = judge(config.recipe.apply(frame), config.limits)
+        assert not judged.met
+        (row,) = [row for row in judged.to_dict()["limits"] if row["name"] == "unassigned_columns"]
+        spec = config.recipe.spec
+        assert row["columns"] == [name for name in names if name not in (*spec.variables, *spec.released_as_is)]
 
 
 @pytest.mark.parametrize("language", ["en", "es"])
@@ -157,10 +182,15 @@ def test_what_stands_in_comments_can_be_taken_out_of_them(survey, capsys, tmp_pa
     call(capsys, survey, "--out", tmp_path / "r.yml")
     blocks = (tmp_path / "r.yml").read_text("utf-8").split("\n\n")
     settings = [
-        block[block.index(mark) :] for mark in ("# indicators:", "# steps:") for block in blocks if mark in block
+        block[block.index(mark) :]
+        for mark in ("# limits:", "# indicators:", "# steps:")
+        for block in blocks
+        if mark in block
     ]
     found = parse_yaml("\n".join(line[2:] for line in "\n".join(settings).splitlines()), "text")
-    config = as_config({**found, "key_variables": ["enc_region", "rph_edad", "Sexo"], "k_required": 3})
+    config = as_config({**found, "key_variables": ["enc_region", "rph_edad", "Sexo"], "household": "hogar"})
+    asked = {"k": 3, "global_risk": 0.02, "household_risk": 0.05}
+    assert {name: config.limits[name] for name in asked} == asked
     assert [name for name, _ in config.recipe.steps] == ["recode", "suppress"]
     assert config.recipe.indicators.design.strata == ("VarStrat",)
 
@@ -257,7 +287,7 @@ def test_any_name_of_a_column_is_read_again(names):
         "direct_identifiers",
         "sensitive_variables",
         "numeric_variables",
-        "limits",
+        "released_as_is",
     }
 
 

@@ -15,7 +15,7 @@ CONFIG = "key_variables: [region, age]\nk_required: 3\n"
 def limit(name, bound, limit, value, met):
     return {
         **{"name": name, "variable": None, "level": None, "limit": limit, "bound": bound},
-        **{"value": value, "met": met, "records": None, "columns": []},
+        **{"value": value, "met": met, "records": None, "columns": ["mail"] if name == "unassigned_columns" else []},
     }
 
 
@@ -24,6 +24,7 @@ VERDICT = {
         limit("k", "at least", 3, 2, False),
         limit("global_risk", "at most", 0.02, 0.011, True),
         limit("household_risk", "at most", 0.05, None, True),
+        limit("unassigned_columns", "at most", 0, 1, False),
     ],
     "met": False,
     "cautions": [{"key": "perturbed", "count": None, "columns": ["age"], "text": "age was perturbed"}],
@@ -40,7 +41,7 @@ def made(tmp_path, monkeypatch):
         if config.title == "fails":
             raise DataError("survey.csv: has no records (step: read the file)")
         out.write_text("page")
-        verdict = {"limits": [], "met": True, "cautions": []} if config.title == "no verdict" else VERDICT
+        verdict = VERDICT | {"met": True} if config.title == "met" else VERDICT
         return Report(out, {"file": file, **config.shown}, 1.25, verdict)
 
     monkeypatch.setattr(report, "make_report", make_report)
@@ -83,6 +84,7 @@ def test_people_read_the_verdict_in_a_line_a_limit(made, capsys):
         "  NOT MET  k (for an intruder who knows the true keys): 2, to be at least 3",
         "  met      global risk: 1.1%, to be at most 2%",
         "  met      household risk: not known, to be at most 5%",
+        "  NOT MET  released columns without a role (mail): 1, to be at most 0",
         "  caution  age was perturbed",
     ]
 
@@ -92,7 +94,7 @@ def test_exit_code_is_3_where_asked_and_a_limit_is_not_met(made, capsys):
     shown = capsys.readouterr()
     assert shown.out.startswith("r.html: 4 bytes")
     assert shown.err == "kanon-lab: a limit is not met (--fail)\n"
-    assert command("--fail", "--set", "title=no verdict") == 0
+    assert command("--fail", "--set", "title=met") == 0
 
 
 def test_a_caution_ends_the_command_with_3_where_asked(made, capsys):

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_lab import KeySpec, class_table
+from kanon_lab.errors import OptionError
 from kanon_lab.measures import file_risk, with_household_composition
 from kanon_lab.methods import CLAIMS
 from kanon_lab.recipes import final_claims, protect
@@ -105,8 +106,30 @@ def test_a_limit_on_what_cannot_be_measured_is_not_met_and_one_on_what_is_not_re
     assert pd.isna(row.found)
     assert not row.met
     assert judge(noisy, {"key_linkage": 0.5}).to_dict()["limits"][0]["value"] is None
+    quantities = protect(frame, KeySpec(["sex"], numeric_variables=["age"]))
+    linked = quantities.state.measured["numeric_linkage"]
+    assert (
+        judge(quantities, {"numeric_linkage": linked}).met
+        and not judge(quantities, {"numeric_linkage": 0.9 * linked}).met
+    )
     gone = protect(frame, spec).apply("remove_variables", {"variables": "illness"})
-    assert not len(judge(gone, as_limits({"distinct": 3}, spec=spec)).verdict)
+    assert judge(gone, as_limits({"distinct": 3}, spec=spec)).verdict["name"].tolist() == ["unassigned_columns"]
+
+
+def test_a_column_of_which_nobody_has_said_anything_is_not_met():
+    frame = pd.DataFrame({"sex": ["m", "w"] * 9, "mail": [f"{n}@x.org" for n in range(18)], "year": 2019, "flat": "a"})
+    spec = KeySpec(["sex"], released_as_is=["year"])
+    chain, limits = protect(frame, spec), as_limits({"k": 2}, spec=spec)
+    judged = judge(chain, limits)
+    row = judged.to_dict()["limits"][-1]
+    assert (row["name"], row["value"], row["met"], row["columns"]) == ("unassigned_columns", 2, False, ["mail", "flat"])
+    assert not judged.met
+    assert judge(chain.apply("remove_variables", {"variables": ["mail", "flat"]}), limits).met
+    assert judge(protect(frame, KeySpec(["sex"], released_as_is=["year", "mail", "flat"])), limits).met
+    assert judge(chain, as_limits({"k": 2, "unassigned_columns": 2}, spec=spec)).met
+    for twice in ({"released_as_is": ["sex"]}, {"released_as_is": ["mail"], "direct_identifiers": ["mail"]}):
+        with pytest.raises(OptionError, match="and listed under released_as_is: give it one of the two roles"):
+            KeySpec(["sex"], **twice)
 
 
 def test_without_a_k_columns_do_not_bind_but_are_cautioned_of():
@@ -115,9 +138,9 @@ def test_without_a_k_columns_do_not_bind_but_are_cautioned_of():
     frame.loc[0, ["age", "decade"]] = [30, 110]
     chain = protect(frame, KeySpec(["age", "sex"])).apply("recode", {"variable": "age", "width": 50})
     judged = judge(chain, {})
-    assert judged.met
+    assert not judged.met  # no limit was set
     assert {each.key: each.count for each in judged.cautions} == {"exposed": 1}
-    assert judge(chain, {}, k_required=2).met
+    assert judge(chain, {"k": 2}).met
     assert not judge(chain, as_limits({}, spec=chain.spec, k_required=2)).met
     assert judge(chain, {"k": 2, "exposed_by_columns": 1}).met
 

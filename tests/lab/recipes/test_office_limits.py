@@ -13,8 +13,12 @@ from kanon_lab.recipes.settings import LIMITS
 from kanon_lab.report import as_config
 from kanon_lab.roles import KeySpec
 
-SPEC = KeySpec(["region", "age"], household="home", sensitive_variables=["illness", "income"])
+SPEC = KeySpec(
+    ["region", "age"], household="home", sensitive_variables=["illness", "income"], numeric_variables=["income"]
+)
 SETTINGS = {"key_variables": ["region"], "household": "home", "sensitive_variables": ["illness"]}
+ATTACKS = {"shown_by_members": 0, "shown_by_neighbours": 0}
+ALWAYS = {name: 0 for name, row in LIMITS.items() if row.limit.always}
 SHARES = [name for name in LIMITS if name.endswith("_risk") and name != "above_risk"] + ["key_linkage"]
 
 
@@ -22,8 +26,7 @@ def test_every_limit_is_a_number_by_its_name_in_one_order():
     given = {"exposed_by_columns": 7, "t_closeness": 0.4, "entropy": {"income": 1.5}, "distinct": 2, "key_linkage": 0}
     given |= {"household_uniques": 3, "above_risk": {0.2: 1, 0.05: 4}, "individual_risk": 1, "household_risk": 0.5}
     found = as_limits({**given, "global_risk": 0.02, "k": 3}, spec=SPEC)
-    usual = {"shown_by_members": 0, "shown_by_neighbours": 0, "unassigned_columns": 0}
-    assert list(found) == [name for name in LIMITS if name in {**given, **usual, "global_risk": 0, "k": 0}]
+    assert list(found) == [name for name in LIMITS if name in {**given, "global_risk": 0, "k": 0, **ALWAYS, **ATTACKS}]
     assert found["distinct"] == {"illness": 2, "income": 2}
     assert found["entropy"] == {"income": 1.5}
     assert found["t_closeness"] == {"illness": 0.4, "income": 0.4}
@@ -33,16 +36,17 @@ def test_every_limit_is_a_number_by_its_name_in_one_order():
 
 @given(st.dictionaries(st.sampled_from(SHARES), st.floats(0, 1) | st.none()))
 def test_shares_stay_as_they_are_and_none_is_no_limit(given):
-    assert as_limits(given, spec=SPEC) == {name: value for name, value in given.items() if value is not None}
+    wanted = {name: value for name, value in given.items() if value is not None}
+    assert as_limits(given, spec=SPEC) == {**wanted, **ALWAYS}
+    assert as_limits({**given, **dict.fromkeys(ALWAYS)}, spec=SPEC) == wanted
 
 
 def test_what_others_show_of_keys_is_limited_wherever_k_is():
-    attacks = {"exposed_by_columns": 0, "shown_by_members": 0, "shown_by_neighbours": 0}
-    always = {"unassigned_columns": 0}
-    assert as_limits({}, spec=SPEC) == always
-    assert as_limits({"k": 3}, spec=SPEC) == {"k": 3, **attacks, **always}
-    assert as_limits({}, spec=SPEC, k_required=3) == {"k": 3, **attacks, **always}
-    assert as_limits({"k": 3, **dict.fromkeys({**attacks, **always})}, spec=SPEC) == {"k": 3}
+    attacks = {"exposed_by_columns": 0, **ATTACKS}
+    assert as_limits({}, spec=SPEC) == ALWAYS
+    assert as_limits({"k": 3}, spec=SPEC) == {"k": 3, **attacks, **ALWAYS}
+    assert as_limits({}, spec=SPEC, k_required=3) == {"k": 3, **attacks, **ALWAYS}
+    assert as_limits({"k": 3, **dict.fromkeys(attacks)}, spec=SPEC) == {"k": 3, **ALWAYS}
     assert "shown_by_members" not in as_limits({"k": 3}, spec=KeySpec(["age"]))
 
 
@@ -83,6 +87,7 @@ def test_every_fault_is_one_line_of_a_recipe_and_of_a_report(given, fault):
     [
         *((name, "a household") for name in ("household_risk", "household_uniques")),
         ("distinct", "a sensitive variable"),
+        ("numeric_linkage", "a quantity"),
     ],
 )
 def test_a_limit_needs_the_role_that_it_is_about(given, needs):
@@ -94,7 +99,8 @@ def test_a_recipe_measures_what_its_limits_need():
     recipe = as_recipe({**SETTINGS, "limits": {"k": 4, "above_risk": {0.3: 0}}, "steps": [{"suppress": {}}]})
     assert (recipe.k_required, recipe.k, recipe.risks) == (4, (2, 3, 4, 5), (0.05, 0.3))
     assert recipe.steps == (("suppress", {"k_required": 4}),)
-    assert as_recipe({**SETTINGS, "risks": 0.1, "limits": {"above_risk": 2}}).limits == {"above_risk": {0.1: 2}}
+    limits = as_recipe({**SETTINGS, "risks": 0.1, "limits": {"above_risk": 2}}).limits
+    assert limits == {"above_risk": {0.1: 2}, **ALWAYS}
     both = as_recipe({**SETTINGS, "k_required": 3, "limits": {"k": 7}})
     assert (both.k_required, both.k, both.limits["k"]) == (3, (2, 3, 5, 7), 7)
 

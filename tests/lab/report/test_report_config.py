@@ -8,10 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, KanonLabError, OptionError, visible
+from kanon_lab.measures.registry import LIMITS
 from kanon_lab.recipes.yaml_file import dump_yaml
 from kanon_lab.report import as_config, read_config
 
-EXPOSED = {"exposed_by_columns": 0, "shown_by_neighbours": 0, "unassigned_columns": 0}
+EXPOSED = {"exposed_by_columns": 0, "shown_by_neighbours": 0}
+#: Limits that hold where nothing is said.
+ALWAYS = {name: 0 for name, row in LIMITS.items() if row.limit.always}
 KEYS = {"key_variables": ["region", "age"]}
 
 
@@ -22,7 +25,7 @@ def config(**given):
 def test_what_is_not_said_is_usual():
     found = config()
     assert (found.title, found.language, found.least, found.reading, found.map) == ("", "en", 10, {}, None)
-    assert found.limits == {}
+    assert found.limits == ALWAYS
     assert found.recipe.risks == (0.05,)
     assert found.recipe.k == (2, 3, 5)
     assert found.shown == KEYS | {"seed": 0}
@@ -40,8 +43,7 @@ def test_what_is_not_said_is_usual():
 )
 def test_limit_of_k_and_k_required_stand_in_for_each_other(given, limits, k_required):
     found = config(**given)
-    assert found.limits == limits
-    assert list(found.limits) == list(limits)
+    assert found.limits == {**limits, **ALWAYS}
     assert found.recipe.k_required == k_required
     assert {*limits.values()} & {4, 7} <= {*found.recipe.k}
 
@@ -110,7 +112,7 @@ def test_overrides_replace_settings_and_lead_into_mappings(written):
     path = written(KEYS | {"title": "a", "k_required": 3})
     asked = ["title=b = c", "language=es", "limits.global_risk=0.02", "key_variables=[sex]", "k_required="]
     found = read_config(path, asked)
-    assert (found.title, found.language, found.limits) == ("b = c", "es", {"global_risk": 0.02})
+    assert (found.title, found.language, found.limits) == ("b = c", "es", {"global_risk": 0.02, **ALWAYS})
     assert found.recipe.spec.key_variables == ("sex",)
     assert found.recipe.k_required is None
 

@@ -110,9 +110,12 @@ def test_every_section_is_shown_with_a_heading_tables_and_charts(found, language
 
 def test_the_first_screen_says_what_is_not_met_and_what_to_do(found):
     english, spanish = (text_of(found, language, ["summary"]) for language in ("en", "es"))
-    count = len(found.judged.verdict)
-    assert f"does NOT meet 2 of the {count} limits" in english and f"NO cumple 2 de los {count} límites" in spanish
-    for name in ("global_risk", "household_risk"):
+    verdict = found.judged.verdict.set_index("name")["met"]
+    unmet, limits = (~verdict).sum(), len(verdict)
+    assert f"does NOT meet {unmet} of the {limits} limits" in english
+    assert f"NO cumple {unmet} de los {limits} límites" in spanish
+    assert not verdict["global_risk"] and not verdict["household_risk"]
+    for name in verdict.index[~verdict]:
         start = LIMITS[name].advice("es").split("{")[0]
         assert start in spanish
     assert "NOT met" in english and "0.01% or less" in english and "0,01\xa0% o menos" in spanish
@@ -121,7 +124,7 @@ def test_the_first_screen_says_what_is_not_met_and_what_to_do(found):
 def test_met_limits_and_no_limits_are_said():
     for limits, key in (({"k": 2}, "all_met"), ({}, "no_limit")):
         config = as_config({"key_variables": ["region"], "limits": limits})
-        found = analyse(FRAME, config, name="x")
+        found = analyse(FRAME[["region"]], config, name="x")
         assert texts()[key]["en"] in text_of(found, "en", ["summary"])
         assert list(section(found, "map")) == []
 

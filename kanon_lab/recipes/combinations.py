@@ -1,0 +1,98 @@
+"""Limits on combinations of keys: each with its own number of records, or of estimated persons, that are alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import comb
+from numbers import Integral
+from typing import Any
+
+from kanon_lab.errors import OptionError, meant, shortened
+from kanon_lab.recipes.state import State
+from kanon_lab.roles import KeySpec, check_k, column_names
+from kanon_lab.terms import Note
+
+# So many sets of keys are counted at most.
+_MOST = 5000
+
+
+@dataclass(frozen=True)
+class CombinationLimit:
+    """What is required of some sets of key variables.
+
+    `sets` are the sets of keys; `size` the size of all of them, 0 where there is but one; `least` how many must be
+    alike by each set; `persons` whether these are persons of the population, estimated by the weights, or records.
+    """
+
+    sets: tuple[tuple[str, ...], ...]
+    size: int
+    least: int
+    persons: bool
+
+    @property
+    def called(self) -> Note:
+        """Which sets it is about."""
+        key = f"{'any' if self.size else 'these'}_keys{'_persons' * self.persons}"
+        return Note(key, size=self.size) if self.size else Note(key, names=tuple(map(shortened, self.sets[0])))
+
+    def count(self, state: State, spec: KeySpec) -> tuple[int, int, tuple[str, ...]]:
+        """The fewest that are alike by one of the sets, the records with fewer than `least`, and that set.
+
+        `spec` has the roles of what is released. Sets of which a key is not released are left out: without any, the
+        limit does not bind, and the count is -1.
+        """
+        fewest, below, worst = -1, 0, self.sets[0]
+        for keys in self.sets:
+            if not {*keys} <= {*spec.key_variables}:
+                continue
+            table = state.table(_only(spec, keys))
+            alike = table.F_k if self.persons else table.f_k
+            below = max(below, int(table.records[alike < self.least].sum()))
+            if (count := int(alike.min())) < fewest or fewest < 0:
+                fewest, worst = count, keys
+        return fewest, below, worst
+
+
+def _only(spec: KeySpec, keys: tuple[str, ...]) -> KeySpec:
+    """The same file by these keys alone."""
+    ghosts = {key: names for key, names in spec.ghost_variables.items() if key in keys}
+    return replace(spec, key_variables=keys, ghost_variables=ghosts)
+
+
+def as_combination_limits(entries: Any, spec: KeySpec, place: str) -> tuple[CombinationLimit, ...]:
+    """The limits from the settings of a recipe; an `OptionError` that names the `place` of a fault."""
+    if isinstance(entries, (str, Mapping)) or not isinstance(entries, Sequence) or not entries:
+        such_as = "[{size: 2, at_least: 3}, {keys: [age, sex], persons: 100}]"
+        raise OptionError(f"{place} must be a list, such as {such_as}")
+    return tuple(_limit(entry, spec, f"{place}: {number}") for number, entry in enumerate(entries, 1))
+
+
+def _limit(entry: Any, spec: KeySpec, place: str) -> CombinationLimit:
+    if isinstance(entry, CombinationLimit):
+        return entry
+    names = {*entry} if isinstance(entry, Mapping) else set()
+    if len(names) != 2 or len(names & {"keys", "size"}) != 1 or len(names & {"at_least", "persons"}) != 1:
+        raise OptionError(f"{place}: write keys or size, and at_least or persons, such as {{size: 2, at_least: 3}}")
+    persons = "persons" in names
+    least = check_k(entry["persons" if persons else "at_least"], f"{place}: {'persons' if persons else 'at_least'}")
+    if "keys" in names:
+        return CombinationLimit((_keys(entry["keys"], spec, f"{place}: keys"),), 0, least, persons)
+    size, most = entry["size"], len(spec.key_variables)
+    if isinstance(size, bool) or not isinstance(size, Integral) or not 1 <= size <= most:
+        raise OptionError(f"{place}: size must be a whole number from 1 to {most}, the number of keys")
+    if comb(most, size := int(size)) > _MOST:
+        raise OptionError(f"{place}: more than {_MOST:,} sets of keys; ask for fewer")
+    return CombinationLimit(tuple(combinations(spec.key_variables, size)), size, least, persons)
+
+
+def _keys(names: Any, spec: KeySpec, place: str) -> tuple[str, ...]:
+    keys = column_names(names, place)
+    if not keys:
+        raise OptionError(f"{place}: name at least one key variable")
+    for name in keys:
+        if name not in spec.key_variables:
+            remedy = meant(name, spec.key_variables, "name key variables only")
+            raise OptionError(f"{place}: {shortened(str(name))} is no key variable; {remedy}")
+    return keys
