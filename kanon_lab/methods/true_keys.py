@@ -32,7 +32,7 @@ def suppressed_for_true_keys(
             row = _cheapest(true[short], shown, records, k - int(counts[short]), tiers)
             before, below = shown[row].copy(), int((counts < k).sum())
             differ = np.flatnonzero(_differ(true[short], before))
-            taken += [(row, column, before[column]) for column in differ]
+            taken += [(row, int(column), int(before[column])) for column in differ]
             shown[row, differ] = -1
             counts[_compatible(true, shown[row]) & ~_compatible(true, before)] += records[row]
             bar.update(below - int((counts < k).sum()))

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kanon_lab.classes.counts import records_in
-from kanon_lab.columns import distinct, distinct_rows
+from kanon_lab.columns import distinct, distinct_rows, named_columns
 from kanon_lab.methods.suppression import alike_by_claim
 from kanon_lab.recipes.exposure import predicted_by
 from kanon_lab.recipes.households import guessed_by_neighbours, order_blocks, ordered_variables, shared_by_members
@@ -115,7 +115,7 @@ def _homes(protection: Chain, hidden: Sequence[str]) -> Iterator[tuple[list[str]
         return
     home, _ = distinct(protection.original.loc[working.index, spec.household])
     released = protection.state.released
-    columns = {name: distinct(released[name])[0] for name in released if name not in hidden}
+    columns = {str(name): distinct(column)[0] for name, column in named_columns(released) if name not in hidden}
     apart = [name for name, code in columns.items() if predicted_by(code, home) is not None]
     yield from (([name], columns[name]) for name in apart)
     if not apart:
