@@ -9,7 +9,7 @@ from typing import TypeGuard
 import numpy as np
 import pandas as pd
 
-from kanon_lab.errors import OptionError, UnfitOptionError, shortened
+from kanon_lab.errors import OptionError, UnfitOptionError, described
 
 #: Sums of the same numbers in different orders differ by less than this share of them.
 ROUNDING = 1e-9
@@ -42,7 +42,7 @@ def is_number(value: object) -> TypeGuard[float]:
 def as_share(value: object, name: str) -> float:
     """A number from 0 to 1 as a float."""
     if not is_number(value) or not 0 <= value <= 1:
-        raise OptionError(f"{name} must be a number from 0 to 1, not {shortened(repr(value))}")
+        raise OptionError(f"{name} must be a number from 0 to 1, not {described(value)}")
     return float(value)
 
 
@@ -50,14 +50,14 @@ def check_positive(value: object, name: str, most: float = np.inf) -> float:
     """A number above 0 and up to `most` as a float."""
     if not is_number(value) or not 0 < value <= most or value == np.inf:
         limit = "" if most == np.inf else f" and at most {most:,}"
-        raise OptionError(f"{name} must be a number above 0{limit}, not {shortened(repr(value))}")
+        raise OptionError(f"{name} must be a number above 0{limit}, not {described(value)}")
     return float(value)
 
 
 def check_whole(value: object, name: str, least: int, most: int) -> int:
     """A whole number from `least` to `most` as an int."""
     if not is_number(value) or not isinstance(value, numbers.Integral) or not least <= int(value) <= most:
-        raise OptionError(f"{name} must be a whole number from {least} to {most:,}, not {shortened(repr(value))}")
+        raise OptionError(f"{name} must be a whole number from {least} to {most:,}, not {described(value)}")
     return int(value)
 
 
@@ -66,7 +66,7 @@ def check_choice(value: object, name: str, choices: Iterable[str]) -> str:
     choices = tuple(choices)
     if not isinstance(value, str) or value not in choices:
         words = " or ".join(choices) if len(choices) == 2 else f"one of {', '.join(choices)}"
-        raise OptionError(f"{name} must be {words}, not {shortened(repr(value))}")
+        raise OptionError(f"{name} must be {words}, not {described(value)}")
     return value
 
 

@@ -14,7 +14,7 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from kanon_lab.errors import DataError, OptionError, TextError, about, shortened
+from kanon_lab.errors import DataError, OptionError, TextError, about, described, shortened
 from kanon_lab.roles import check_there_once, column_names
 
 
@@ -400,7 +400,7 @@ def check_number(number: Any, name: str) -> Any:
     """Return an option as it is; an `OptionError` that calls it `name` unless it is a finite number with digits."""
     fraction = isinstance(number, numbers.Rational) and not isinstance(number, numbers.Integral)
     if fraction or not math.isfinite(float_of(number)):
-        raise OptionError(f"{name} must be a number, not {shortened(repr(number))}")
+        raise OptionError(f"{name} must be a number, not {described(number)}")
     return number
 
 

@@ -1,7 +1,7 @@
 """The errors a user can meet: each one line that says what was wrong, where, and what to do."""
 
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 # Control, format (among them those that turn the direction of text) and surrogate characters, separators of lines.
@@ -18,6 +18,14 @@ def visible(text: str, escaped: Callable[[str], str] = lambda sign: sign.encode(
 def shortened(text: str, most: int = 40) -> str:
     """Text of at most `most` characters, for messages; what is cut off is marked by dots."""
     return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
+def described(value: object) -> str:
+    """What a setting holds, for messages: a number as it is, of all else its kind, since it may name a category."""
+    if value is None or isinstance(value, (bool, int, float)):
+        return shortened(repr(value))
+    kinds = {"text": str, "a mapping": Mapping, "a list": Sequence}
+    return next((name for name, kind in kinds.items() if isinstance(value, kind)), type(value).__name__)
 
 
 def nearest(name: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:

@@ -326,13 +326,28 @@ def kept_text(make: Callable[[], str], kind: str, *parts: str) -> str:
 
 def check_open_files() -> None:
     """Refuse to start processes where one may open few files: their libraries break off, some without a word."""
+    most = _system_limit("RLIMIT_NOFILE")
+    if most is not None and most < _OPEN_FILES:
+        raise StorageError(f"only {most} files may be open at a time here; allow {_OPEN_FILES} or more (ulimit -n)")
+
+
+def check_address_space(least: int) -> None:
+    """Refuse to load libraries where a process may have less memory (bytes): they break off, or load for ever."""
+    most = _system_limit("RLIMIT_AS")
+    if most is not None and most < least:
+        allowed = f"only {most // 10**6:,} MB of memory are allowed to a process here"
+        raise SizeError(f"{allowed}; allow {least // 10**6:,} MB or more (ulimit -v)")
+
+
+def _system_limit(name: str) -> int | None:
+    """A limit of the system on this process; None where there is none."""
     try:
         import resource
-    except ModuleNotFoundError:  # another system
-        return
-    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    if 0 <= most < _OPEN_FILES:
-        raise StorageError(f"only {most} files may be open at a time here; allow {_OPEN_FILES} or more (ulimit -n)")
+
+        most = resource.getrlimit(getattr(resource, name))[0]
+    except (ModuleNotFoundError, AttributeError):  # another system
+        return None
+    return most if most >= 0 else None
 
 
 @contextmanager

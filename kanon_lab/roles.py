@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from kanon_lab.errors import DataError, OptionError, meant, shortened
+from kanon_lab.errors import DataError, OptionError, described, meant, shortened
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,7 +100,7 @@ class KeySpec:
         for role in ("weight", "household"):
             _check_name(getattr(self, role), role)
         if not isinstance(self.missing, str) or self.missing not in MISSING_POLICIES:
-            raise OptionError(f"missing must be one of {', '.join(MISSING_POLICIES)}, not {self.missing!r}")
+            raise OptionError(f"missing must be one of {', '.join(MISSING_POLICIES)}, not {described(self.missing)}")
         _refuse_two_roles(self)
 
     @property
@@ -142,14 +142,14 @@ def as_spec(spec: KeySpec | Iterable[str] | str) -> KeySpec:
 def check_k(k: object, name: str = "k") -> int:
     """A k as an int; an `OptionError` that calls it `name` unless it is a whole number from 1 on."""
     if isinstance(k, bool) or not isinstance(k, numbers.Integral) or k < 1:
-        raise OptionError(f"{name} must be a whole number from 1 on, not {shortened(repr(k))}")
+        raise OptionError(f"{name} must be a whole number from 1 on, not {described(k)}")
     return int(k)
 
 
 def check_seed(seed: object) -> int:
     """A seed as an int; an `OptionError` unless it is a whole number from 0 to below 2 ** 63, as a table can hold."""
     if isinstance(seed, bool) or not isinstance(seed, numbers.Integral) or not 0 <= int(seed) < 2**63:
-        raise OptionError(f"seed must be a whole number from 0 on and below 2 ** 63, not {shortened(repr(seed))}")
+        raise OptionError(f"seed must be a whole number from 0 on and below 2 ** 63, not {described(seed)}")
     return int(seed)
 
 
@@ -186,7 +186,7 @@ def column_names(names: Iterable[str] | str | None, setting: str) -> tuple[str, 
     try:
         names = (names,) if isinstance(names, str) else tuple(names if names is not None else ())
     except TypeError:
-        raise OptionError(f"{setting} must be names of columns, not {shortened(repr(names))}") from None
+        raise OptionError(f"{setting} must be names of columns, not {described(names)}") from None
     for name in names:
         _check_name(name, setting)
     named_once(names, setting)
@@ -203,7 +203,7 @@ def names_of(names: Iterable[str] | str, setting: str, *, at_least_one: str = ""
     except TypeError:
         listed = (None,)
     if isinstance(names, Mapping) or not all(isinstance(name, str) and name for name in listed):
-        raise OptionError(f"{setting} must be names of columns, such as [income, rent], not {shortened(repr(names))}")
+        raise OptionError(f"{setting} must be names of columns, such as [income, rent], not {described(names)}")
     named_once(listed, setting)
     if at_least_one and not listed:
         raise OptionError(f"{setting}: name at least one variable{at_least_one}")

@@ -14,7 +14,7 @@ import pandas as pd
 
 from kanon_lab.arguments import check_choice
 from kanon_lab.columns import composed, distinct, float_of, floats_of, from_labels, refuse
-from kanon_lab.errors import OptionError, shortened
+from kanon_lab.errors import OptionError, described, shortened
 
 ISO = "%Y-%m-%d"
 _SOME_TIME = datetime.datetime(2001, 2, 3, 4, 5, 6, tzinfo=datetime.UTC)
@@ -77,7 +77,7 @@ def recode_dates(
 def check_date_format(date_format: object) -> str:
     """Return how text holds a date as it is; an `OptionError` unless dates can be read that way."""
     if not isinstance(date_format, str):
-        raise OptionError(f"date_format must be text, such as {ISO}, not {shortened(repr(date_format))}")
+        raise OptionError(f"date_format must be text, such as {ISO}, not {described(date_format)}")
     try:
         datetime.datetime.strptime(_SOME_TIME.strftime(date_format), date_format)
     except (ValueError, IndexError, re.error):  # the last where a part of the date is there twice
@@ -245,7 +245,7 @@ class Bands(Rule):
     ) -> Bands:
         """Bands from edges as they are asked for: None at either end leaves that side open. Errors call them `what`."""
         if closed not in ("left", "right"):
-            raise OptionError(f"closed must be left or right, not {closed!r}")
+            raise OptionError(f"closed must be left or right, not {described(closed)}")
         edges = list(edges)
         ends = {0: -math.inf, len(edges) - 1: math.inf}
         rising = [ends.get(i, math.nan) if edge is None else float_of(edge) for i, edge in enumerate(edges)]

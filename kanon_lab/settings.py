@@ -7,7 +7,7 @@ example. Only modules that read settings import this one: pydantic takes long to
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, ClassVar, Literal, TypeVar, get_args
 
@@ -23,10 +23,12 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from kanon_lab.errors import KanonLabError, OptionError, meant, shortened
+from kanon_lab.errors import KanonLabError, OptionError, described, meant, shortened
 from kanon_lab.roles import KeySpec, names_of
 
 Check = Callable[[Any, str], Any]
+# Beyond the range of floats.
+_TOO_LARGE = 2**1023
 # Settings of a whole file, which no part of it has.
 _OF_FILES = (*(role.name for role in fields(KeySpec)), "limits", "risks", "language", "household_level")
 
@@ -53,7 +55,7 @@ class Settings(BaseModel):
     @classmethod
     def _check_names(cls, values: Any) -> Any:
         if not isinstance(values, Mapping):
-            raise _fault(f"must be {cls.such_as}, not {shortened(repr(values))}")
+            raise _fault(f"must be {cls.such_as}, not {described(values)}")
         known = cls.fields()
         for name in values:
             if name not in known:
@@ -108,6 +110,7 @@ _MUST_BE = {"bool_type": "true or false", "string_type": "text (a number in quot
 
 def read(model: type[Model], values: Any) -> Model:
     """Settings by their model; an `OptionError` that says the first fault and where it is."""
+    check_numbers(values)
     try:
         return model.model_validate(values)
     except ValidationError as error:
@@ -116,10 +119,28 @@ def read(model: type[Model], values: Any) -> Model:
     setting = fault.get("ctx", {}).get("name")
     if fault["type"] in _MUST_BE:
         setting = place[-1]
-        text = f"{setting} must be {_MUST_BE[fault['type']]}, not {shortened(repr(fault['input']))}"
+        text = f"{setting} must be {_MUST_BE[fault['type']]}, not {described(fault['input'])}"
     if setting in place:  # the text names the setting itself
         place = place[: len(place) - 1 - place[::-1].index(setting)]
     raise OptionError(": ".join([*map(shortened, place), text]))
+
+
+def check_numbers(values: Any) -> None:
+    """Raise an `OptionError` where a whole number among settings is too large for any computation."""
+    for name, value in values.items() if isinstance(values, Mapping) else ():
+        if any(isinstance(part, int) and abs(part) >= _TOO_LARGE for part in parts_of(value)):
+            raise OptionError(f"{shortened(str(name))}: a number has hundreds of digits; write a smaller one")
+
+
+def parts_of(value: Any) -> Iterator[Any]:
+    """The values in nested lists and mappings, and the names of mappings."""
+    if isinstance(value, Mapping):
+        value = [*value, *value.values()]
+    if not isinstance(value, (list, tuple)):
+        yield value
+        return
+    for part in value:
+        yield from parts_of(part)
 
 
 def unknown(name: object, known: Iterable[str]) -> str:
@@ -197,7 +218,7 @@ def chosen_from(choices: Iterable[str]) -> CheckedBy:
     def check(value: Any, name: str) -> str:
         if not isinstance(value, str) or value not in words:
             close = f"; {near}" if (near := meant(value, words, "")) else ""
-            raise OptionError(f"{name} must be one of {', '.join(words)}, not {shortened(repr(value))}{close}")
+            raise OptionError(f"{name} must be one of {', '.join(words)}, not {described(value)}{close}")
         return value
 
     return CheckedBy(check, Literal[words])
@@ -211,7 +232,7 @@ def _one_or_more(value: Any, setting: str) -> list[str]:
 
 def _one_name(value: object, setting: str) -> str:
     if not isinstance(value, str) or not value:
-        raise OptionError(f"{setting} must be the name of a column, not {shortened(repr(value))}")
+        raise OptionError(f"{setting} must be the name of a column, not {described(value)}")
     return value
 
 
@@ -290,8 +311,8 @@ def schema(model: type[Settings], steps: Mapping[str, type[Settings]], **parts: 
     properties = {name: {"anyOf": [shape, {"type": "null"}]} for name, shape in shapes.items()}
     single = {"type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": False}
     definitions["step"] = single | {"properties": properties}
-    for described in (whole, *(definitions[name] for name in parts)):
-        for name, part in described["properties"].items():
+    for model_schema in (whole, *(definitions[name] for name in parts)):
+        for name, part in model_schema["properties"].items():
             if name in parts:
                 part["anyOf"][0] = {"$ref": f"#/$defs/{name}"}
             elif name == "steps":

@@ -10,10 +10,13 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 from processes import PATIENCE
 
 from kanon_book.pages.edition import ADDRESS, REPOSITORY
@@ -244,11 +247,24 @@ def test_constraints_are_names_and_versions_only():
     assert not odd
 
 
-def test_constraints_pin_every_direct_dependency():
-    project = PYPROJECT["project"]
-    asked = [*project["dependencies"], *(name for extra in ("report", "book", "test") for name in extra_of(extra))]
-    pinned = {normal(line.split("==")[0]) for line in (ROOT / "constraints.txt").read_text("utf-8").splitlines()}
-    assert {normal(re.match(r"[\w.-]+", name).group()) for name in asked} - {"kanon-lab"} <= pinned
+def needed_by(name: str, extras: frozenset[str], found: set[tuple[str, frozenset[str]]]) -> set[str]:
+    """Names of the packages that one brings with some of its extras, and these in turn."""
+    for wanted in map(Requirement, metadata.requires(name) or ()):
+        here = wanted.marker is None or any(wanted.marker.evaluate({"extra": extra}) for extra in ("", *extras))
+        asked = (canonicalize_name(wanted.name), frozenset(wanted.extras))
+        if here and asked not in found:
+            found.add(asked)
+            needed_by(*asked, found)
+    return {name for name, _ in found}
+
+
+def test_what_is_installed_is_what_is_pinned():
+    """All that the extras report, book and test bring, but what comes with Python itself."""
+    lines = (ROOT / "constraints.txt").read_text("utf-8").splitlines()
+    pinned = {canonicalize_name(name): version for name, _, version in (line.partition("==") for line in lines)}
+    needed = needed_by("kanon-lab", frozenset(["report", "book", "test"]), set()) - {"kanon-lab", "pip", "setuptools"}
+    assert len(needed) > 100
+    assert {name: pinned.get(name) for name in needed} == {name: metadata.version(name) for name in needed}
 
 
 def extra_of(name: str) -> list[str]:

@@ -3,6 +3,7 @@
 import errno
 import io
 import logging
+import re
 import signal
 import sys
 from collections.abc import Sequence
@@ -12,10 +13,14 @@ from importlib.metadata import entry_points
 import click
 
 from kanon_lab.cli.output import drop_output
-from kanon_lab.errors import KanonLabError, visible
+from kanon_lab.errors import KanonLabError, encodable, shortened, visible
+from kanon_lab.files import check_address_space
 
 BAD_INPUT = 2
 INTERRUPTED = 130
+# Bytes of memory that the libraries need where the system limits them, and what it says where one of them had too few.
+_MEMORY = 750_000_000
+_UNLOADED = re.compile("failed to map segment|[Cc]annot allocate memory")
 # Signals that ask the process to end; they would end it without any cleaning up.
 _STOPS = ("SIGTERM", "SIGHUP")
 
@@ -99,7 +104,10 @@ def run(args: Sequence[str]) -> int:
     """Run the command; errors become one line on standard error. The exit code: 0, 2 after bad input, or its own."""
     if sys.stdout is None:
         return _fail("standard output is closed; leave it open, or send it to a file")
+    if garbled := [text for text in args if not encodable(text)]:
+        return _fail(f"{shortened(garbled[0])}: is not text in UTF-8; rename the file or folder, or mend the text")
     try:
+        check_address_space(_MEMORY)
         code = _invoke(args)
         sys.stdout.flush()
         return code
@@ -112,7 +120,9 @@ def run(args: Sequence[str]) -> int:
         return _fail(error.format_message() + see)
     except (KanonLabError, click.ClickException) as error:
         return _fail(str(error))
-    except MemoryError:
+    except (MemoryError, ImportError) as error:
+        if isinstance(error, ImportError) and not _UNLOADED.search(str(error)):
+            raise
         return _fail("not enough memory; close other programs, or use a smaller file or one year or place of it")
     except BrokenPipeError:
         drop_output()

@@ -93,6 +93,8 @@ def map(  # noqa: A001 (the name of the command)
     candidates = grid_candidates(settings, path=recipe_path)  # whatever is wrong there is said before anything is done
     if out is not None:
         check_target(out)
+    if out and write_recipe and _place(out) == _place(write_recipe):
+        raise OptionError(f"{out}: --out and --write-recipe name the same file; choose another name for one of them")
     for target in filter(None, (out, write_recipe)):
         _check_target(target, overwrite, source.file, recipe_path, candidates)
     recipe = candidates[0].recipe
@@ -141,6 +143,11 @@ def _check_target(path, overwrite, file, recipe_path, candidates):
         raise StorageError(f"{path}: is there already; choose another name, or say to replace it (--overwrite)")
     for candidate in candidates:
         refuse_inputs(path, file, recipe_path, candidate.recipe)
+
+
+def _place(path):
+    """The folder and name that a file is written to, whatever links lead there."""
+    return Path(path).parent.resolve() / Path(path).name
 
 
 def _result(compared, axes, limit):

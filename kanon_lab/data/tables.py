@@ -136,12 +136,14 @@ def _read_csv(content: bytes) -> pd.DataFrame:
 
 
 def _read_parquet(content: bytes) -> pd.DataFrame:
+    import pyarrow as pa
     from pyarrow import parquet
 
     with files.damaged(NO_PARQUET):
-        metadata = parquet.read_metadata(io.BytesIO(content))
+        metadata = parquet.read_metadata(pa.BufferReader(content))
         check_parquet(content, metadata, metadata.schema.to_arrow_schema().names)
-        table = parquet.read_table(io.BytesIO(content))
+        # Of a damaged file threads may still read when Python ends, which a file of Python's would not survive.
+        table = parquet.read_table(pa.BufferReader(content))
         table.validate(full=True)  # texts too
         frame = table.to_pandas()
     return frame.rename(columns=str).set_axis(pd.RangeIndex(1, len(frame) + 1, name="row"), axis=0)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from kanon_lab.engines.queries import Engine
 from kanon_lab.engines.source import Source, need
 from kanon_lab.errors import DataError, SizeError, StorageError
+from kanon_lab.files import check_address_space
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 _BATCH = 2**17
 # Seconds between looks whether an interrupt came.
 _PATIENCE = 0.2
+# Bytes that it needs where the system limits them: with less (700 MB were too few) it ends the whole process.
+_MEMORY = 1_500_000_000
 _Result = TypeVar("_Result")
 
 
@@ -28,6 +31,7 @@ class DuckDB(Engine):
 
     def __init__(self, memory: int, spill: Path):
         need("duckdb", "duckdb")
+        check_address_space(_MEMORY)
         from duckdb import Error
 
         self._error = Error
@@ -51,7 +55,8 @@ class DuckDB(Engine):
         import duckdb
 
         if self._connection is None:
-            self._connection = duckdb.connect(str(self._spill / "records.duckdb"), config=self._settings)
+            with _errors(self._error):
+                self._connection = duckdb.connect(str(self._spill / "records.duckdb"), config=self._settings)
 
     def open(self, source: Source) -> None:
         files = ", ".join(_text(str(part)) for part in sorted((self._spill / "parts").iterdir()))

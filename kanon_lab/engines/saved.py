@@ -19,7 +19,7 @@ from kanon_lab import files
 from kanon_lab.classes.sums import Sums
 from kanon_lab.columns import holds_decimals
 from kanon_lab.data.microdata import as_column
-from kanon_lab.data.tables import NO_PARQUET
+from kanon_lab.data.tables import NO_PARQUET, check_parquet
 from kanon_lab.data.values import MissingCodes, settled
 from kanon_lab.engines.counting import CountedFile, counted_rows
 from kanon_lab.engines.queries import arrow_cells
@@ -30,6 +30,8 @@ from kanon_lab.roles import KeySpec
 _SAYS, _VERSION = b"kanon_lab_counts", 1
 _RECORDS, _SUM, _REST = "records of the combination", "sum of weights", "rest of the sum"
 _ROLES = ("key_variables", "sensitive_variables", "weight")
+# The most records in a file: up to here floats are exact.
+_MOST = 2**53
 
 
 def save_counts(counted: CountedFile, path: str | Path, *, overwrite: bool = False) -> None:
@@ -81,7 +83,7 @@ def load_counts(paths: Sequence[str | Path]) -> CountedFile:
     parts = []
     for path in paths:
         with about(str(path)):
-            parts.append(_read(Path(path)))
+            parts.append(_read(Path(path), sum(len(frame) for _, frame, _ in parts)))
     spec = parts[0][0]
     for path, (other, _, spelled) in zip(paths, parts, strict=True):
         if other != spec:
@@ -98,28 +100,47 @@ def load_counts(paths: Sequence[str | Path]) -> CountedFile:
     return counted_rows(frame, spec, rest[_RECORDS].to_numpy(), weights)
 
 
-def _read(path: Path) -> tuple[KeySpec, pd.DataFrame, list[str]]:
+def _read(path: Path, rows: int) -> tuple[KeySpec, pd.DataFrame, list[str]]:
+    """What a file of counts says of itself and holds, with `rows` of other parts in memory already."""
     from pyarrow import parquet
 
-    files.check_file(path)
-    with files.reading_errors(path), files.damaged(NO_PARQUET):
-        table = parquet.read_table(path)
-    try:
-        says = json.loads((table.schema.metadata or {})[_SAYS])
-        spec = KeySpec(**{role: says[role] for role in _ROLES})
-        sound = says["version"] == _VERSION
-    except (KeyError, ValueError, TypeError):
-        raise DataError("holds no counts of records; give a file that --save-classes has written") from None
-    if not sound:
-        raise DataError("was written by another version; count the records again")
-    wanted = {*spec.variables, _RECORDS} | ({_SUM, _REST} if spec.weight else set())
-    if wanted - {spec.weight} != {*table.column_names} or not table.num_rows:
+    content = files.read_bytes(path)
+    with files.damaged(NO_PARQUET):
+        metadata = parquet.read_metadata(pa.BufferReader(content))
+        names = metadata.schema.to_arrow_schema().names
+    files.check_table(rows + metadata.num_rows, len(names))  # a few bytes may stand for many rows
+    check_parquet(content, metadata, names)
+    spec, spelled = _said((metadata.metadata or {}).get(_SAYS, b""))
+    wanted = [*spec.variables, _RECORDS, *([_SUM, _REST] if spec.weight else [])]
+    if sorted(name for name in wanted if name != spec.weight) != sorted(names) or not metadata.num_rows:
         raise DataError("is damaged: columns or rows are lacking; count the records again")
-    frame = pd.DataFrame({name: as_column(table.column(name), name) for name in table.column_names})
-    records = frame[_RECORDS]
-    if records.isna().any() or records.dtype.kind != "i" or (records < 1).any():
+    with files.damaged(NO_PARQUET):
+        table = parquet.read_table(pa.BufferReader(content))
+        table.validate(full=True)
+    frame = pd.DataFrame({name: as_column(table.column(name), name) for name in names})
+    records = frame[_RECORDS].to_numpy()
+    if records.dtype != np.int64 or (records < 1).any() or records.sum(dtype=float) > _MOST:
         raise DataError("is damaged: a count is no whole number from 1 on; count the records again")
-    return spec, frame, list(says.get("spelled", ()))
+    for name in (_SUM, _REST) if spec.weight else ():
+        if frame[name].dtype != float or not np.isfinite(frame[name]).all():
+            raise DataError("is damaged: a sum of weights is no number; count the records again")
+    return spec, frame, spelled
+
+
+def _said(metadata: bytes) -> tuple[KeySpec, list[str]]:
+    """The roles that a file of counts has written beside them, and its columns of decimals in csv."""
+    try:
+        says = json.loads(metadata)
+        roles, spelled = {role: says[role] for role in _ROLES}, [*says.get("spelled", ())]
+        several = [*roles["key_variables"], *roles["sensitive_variables"], *spelled]
+        if {*map(type, (*several, roles["weight"] or ""))} - {str} or {_RECORDS, _SUM, _REST} & {*several}:
+            raise ValueError
+        spec, version = KeySpec(**roles), says["version"]
+    except (KeyError, ValueError, TypeError, AttributeError, RecursionError, OptionError):
+        raise DataError("holds no counts of records; give a file that --save-classes has written") from None
+    if version != _VERSION:
+        raise DataError("was written by another version; count the records again")
+    return spec, spelled
 
 
 def _joined(name: str, columns: list[pd.Series]) -> pd.Series:

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import codecs
 import errno
-import os
 import re
-import secrets
-import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -18,6 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from kanon_lab import files
 from kanon_lab.data.values import chosen, composed, wanting
 from kanon_lab.errors import DataError, MissingPackageError, OptionError, StorageError, about
+from kanon_lab.folders import held_folder, temporary_root
 
 if TYPE_CHECKING:
     from kanon_lab.data.delimited import Dialect
@@ -290,27 +287,18 @@ def first_lines(part: Path) -> bytes:
 @contextmanager
 def spill_folder(where: str | Path | None) -> Iterator[Path]:
     """A folder of this process for what exceeds memory. It is removed at the end, as are those of killed ones."""
-    root = spill_root(where)
-    for left in root.glob("kanon-lab-*-*"):
-        if process := re.fullmatch(r"kanon-lab-(\d+)-[0-9a-f]{16}", left.name):
-            try:
-                os.kill(int(process[1]), 0)
-            except ProcessLookupError:  # it was killed
-                shutil.rmtree(left, ignore_errors=True)
-            except (OSError, OverflowError):  # of another user, or no such number
-                pass
-    folder = root / f"kanon-lab-{os.getpid()}-{secrets.token_hex(8)}"
-    with files.storage_errors(folder):
-        folder.mkdir(mode=0o700)
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with held_folder(spill_root(where)) as folder:
+        try:
+            yield folder
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                raise
+            raise StorageError("no space left in the folder of --spill; free some, or name another") from None
 
 
 def spill_root(where: str | Path | None) -> Path:
     """The folder in which spill folders are made; a `StorageError` unless it exists and engines can read its path."""
-    root = Path(tempfile.gettempdir() if where is None else where).absolute()
+    root = temporary_root() if where is None else Path(where).absolute()
     if not root.is_dir():
         raise StorageError(f"{root if where is None else where}: is no folder; name one with free space (--spill)")
     if re.search(r"[*?\[\]{}\s\"']", str(root)):  # which engines take for patterns, or end a setting of theirs

@@ -27,7 +27,7 @@ from kanon_lab.columns import (
     standard_deviations,
     with_absent,
 )
-from kanon_lab.errors import DataError, OptionError, about, shortened
+from kanon_lab.errors import DataError, OptionError, about, described
 from kanon_lab.measures.survey_design import Design, weights_of_both
 from kanon_lab.roles import check_k, column_names, names_of
 
@@ -47,7 +47,7 @@ def discernibility(table: ClassTable, *, suppressed: int = 0) -> int:
     (5, 9)
     """
     if isinstance(suppressed, bool) or not isinstance(suppressed, numbers.Integral) or suppressed < 0:
-        raise OptionError(f"suppressed must be a whole number of records, 0 or more, not {shortened(repr(suppressed))}")
+        raise OptionError(f"suppressed must be a whole number of records, 0 or more, not {described(suppressed)}")
     return indistinct_pairs(table.records, table.f_k, int(suppressed))
 
 

@@ -261,7 +261,7 @@ def alpha_k(table: ClassTable, variable: str | pd.Series, *, value: object = Non
     if value is not None:
         position = next((i for i, label in enumerate(counts.values) if label == value), None)
         if position is None:
-            raise OptionError(f"no record has the value {value!r} in the sensitive variable; check how it is written")
+            raise OptionError("no record has that value in the sensitive variable; check how it is written")
     alpha: Any = _worst("alpha", largest_share(counts, position=position))
     return AlphaK(table.k_achieved, alpha)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.columns import ORIGINAL, RELEASED, coded, distinct_rows, grouped, numbers_of, one_column, pack, refuse
-from kanon_lab.errors import DataError, OptionError, about, shortened
+from kanon_lab.errors import DataError, OptionError, about, described
 from kanon_lab.roles import names_of
 
 #: A standard error, or a length, below this share of its estimate is 0 but for rounding.
@@ -38,7 +38,7 @@ class Design:
         for setting in ("weight", "sampling_unit"):
             name = getattr(self, setting)
             if name is not None and not (isinstance(name, str) and name):
-                raise OptionError(f"{setting} must be the name of one column, not {shortened(repr(name))}")
+                raise OptionError(f"{setting} must be the name of one column, not {described(name)}")
 
     @property
     def variables(self) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from kanon_lab.arguments import ROUNDING, check_choice, is_number
 from kanon_lab.columns import as_text, coded, composed, distinct_rows, numbers_of, one_column
-from kanon_lab.errors import DataError, OptionError, UnfitOptionError, shortened
+from kanon_lab.errors import DataError, OptionError, UnfitOptionError, described, shortened
 from kanon_lab.measures.survey_design import NOTHING, Design, Domains, Survey, mean_interval, rate_interval, ratios
 from kanon_lab.roles import names_of
 
@@ -52,7 +52,7 @@ class IndicatorSet:
         if not (self.rates or self.means):
             raise OptionError("no indicator: name variables under rates or means")
         if not is_number(self.level) or not 0 < self.level < 1:
-            raise OptionError(f"level must be a number above 0 and below 1, not {shortened(repr(self.level))}")
+            raise OptionError(f"level must be a number above 0 and below 1, not {described(self.level)}")
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -73,20 +73,20 @@ def _categories(name: str, wanted: object) -> tuple[str, ...] | None:
     place = f"rates: {shortened(name)}"
     if not isinstance(wanted, (list, tuple)) or not wanted:
         raise OptionError(
-            f"{place}: categories must be a list, such as [diabetes], or null for all, not {shortened(repr(wanted))}"
+            f"{place}: categories must be a list, such as [diabetes], or null for all, not {described(wanted)}"
         )
     if unfit := [value for value in wanted if value is None or isinstance(value, (list, tuple, Mapping))]:
-        raise OptionError(f"{place}: a category must be one text or number, not {shortened(repr(unfit[0]))}")
+        raise OptionError(f"{place}: a category must be one text or number, not {described(unfit[0])}")
     texts = tuple(map(text_of, wanted))
-    if twice := [text for i, text in enumerate(texts) if text in texts[:i]]:
-        raise OptionError(f"{place}: category {shortened(twice[0])} is named twice")
+    if twice := [i for i, text in enumerate(texts, start=1) if text in texts[: i - 1]]:
+        raise OptionError(f"{place}: category {twice[0]} is named before; name each once")
     return texts
 
 
 def _by(by: object) -> tuple[tuple[str, ...], ...]:
     listed = (by,) if isinstance(by, str) else by
     if not isinstance(listed, Iterable) or isinstance(listed, Mapping):
-        raise OptionError(f"by must be a list of variables or of lists to cross, not {shortened(repr(by))}")
+        raise OptionError(f"by must be a list of variables or of lists to cross, not {described(by)}")
     groups = tuple(names_of(names, "by") for names in listed)
     if not all(groups):
         raise OptionError("by: an empty list; the whole file is estimated anyway")
@@ -227,9 +227,8 @@ def _outcome_of_rate(
         known = [*before] if {*known} <= {*before} else known
     unknown = [category for category in wanted or () if category not in code_of]
     if absent == "error" and unknown:
-        raise UnfitOptionError(
-            f"rates: {shortened(name)}: no record has category {shortened(unknown[0])}; check how it is written"
-        )
+        place = f"category {(wanted or ()).index(unknown[0]) + 1} of those asked for"
+        raise UnfitOptionError(f"rates: {shortened(name)}: no record has {place}; check how it is written")
     categories = [category for category in wanted or known if category in known]
     return _Outcome("rate", name, codes, {category: code_of.get(category, len(labels)) for category in categories})
 

@@ -91,16 +91,18 @@ class Hierarchy:
             labels_above = _label_rows(coarser)
             for value, labels in rows.items():
                 if labels[-1] not in labels_above:
-                    raise OptionError(f"level {number} of the hierarchy has no label for {labels[-1]!r}; add it")
+                    raise OptionError(
+                        f"level {number} of the hierarchy has no label for one of level {number - 1}; add it"
+                    )
                 rows[value] = labels + labels_above[labels[-1]]
         heights = {len(labels) for labels in rows.values()}
         if len(heights) != 1 or heights == {0}:
             raise OptionError("a hierarchy needs values, and the same number of labels, one or more, for each of them")
         if nested and (clash := _clash(rows)):
-            level, label, first, second = clash
+            level = clash[0]
             raise OptionError(
-                f"{label!r} of level {level} has two labels at level {level + 1}, {first!r} and {second!r}: levels "
-                "must nest; change one, or set nested: false (in Python nested=False)"
+                f"a label of level {level} of the hierarchy has two labels at level {level + 1}: levels must nest; "
+                "change one, or set nested: false (in Python nested=False)"
             )
         rules = [Listed({value: labels[i] for value, labels in rows.items()}) for i in range(heights.pop())]
         return cls(_topped(rules, top), tuple(level_names), nested, name)
@@ -307,10 +309,11 @@ def _label_rows(mapping: Mapping) -> dict[Hashable, tuple[str, ...]]:
     rows = {}
     for value, labels in mapping.items():
         labels = [labels] if isinstance(labels, str) or not isinstance(labels, Iterable) else list(labels)
+        place = f"value {len(rows) + 1} of the hierarchy"
         if any(pd.api.types.is_scalar(part) and pd.isna(part) for part in (value, *labels)):
-            raise OptionError(f"the value {value!r} of the hierarchy or a label of it is missing; give every one")
-        if strange := [label for label in labels if isinstance(label, (bool, float))]:
-            raise OptionError(f"the label {strange[0]!r} of the hierarchy is no text or whole number; put it in quotes")
+            raise OptionError(f"{place} or a label of it is missing; give every one")
+        if any(isinstance(label, (bool, float)) for label in labels):
+            raise OptionError(f"{place}: a label is no text or whole number; put it in quotes")
         rows[value] = tuple(str(label) for label in labels)
     return rows
 

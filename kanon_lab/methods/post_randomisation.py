@@ -11,7 +11,7 @@ import pandas as pd
 
 from kanon_lab.arguments import as_share, check_frame
 from kanon_lab.columns import coded, grouped, numbers_of, one_column, refuse, strata_codes
-from kanon_lab.errors import DataError, OptionError, encodable, meant, shortened
+from kanon_lab.errors import DataError, OptionError, described, encodable, meant, shortened
 from kanon_lab.methods.perturbation import KEEPS, Perturbed, generator, reordered, variables_of
 from kanon_lab.methods.transition import (
     category,
@@ -185,13 +185,13 @@ def pram(
     check_frame(frame)
     names, strata, seed = variables_of(variables), names_of(strata, "strata"), check_seed(seed)
     if weight is not None and not isinstance(weight, str):
-        raise OptionError(f"weight must be the name of a column, not {shortened(repr(weight))}")
+        raise OptionError(f"weight must be the name of a column, not {described(weight)}")
     for role, others in {"the weight": (weight,), "a stratum": strata}.items():
         if both := [name for name in names if name in others]:
             raise OptionError(f"variables: {shortened(both[0])} is also {role}; leave it out of one of the two")
     rules = transition_rules(names, transition, keep)
     if invariant is not None and not isinstance(invariant, bool):
-        raise OptionError(f"invariant must be true or false, not {shortened(repr(invariant))}")
+        raise OptionError(f"invariant must be true or false, not {described(invariant)}")
     invariant = transition is None if invariant is None else invariant
     if len(frame) == 0:
         raise DataError("has no records; nothing can be perturbed")
@@ -286,12 +286,9 @@ def _check_categories(rule: _Rule, column: _Column, index: pd.Index) -> None:
     lacking = [code for code, label in enumerate(column.labels) if label not in named]
     fault = f"a category for which the {setting} has no {lacks}; give it one"
     refuse(np.isin(column.codes, lacking), index, column.name, fault)
-    if unknown := [label for label in named if label not in column.labels]:
-        # The nearest known one would be a value of the data.
-        raise OptionError(
-            f"{setting}: no record has category {shortened(unknown[0])!r} in column {shortened(column.name)}; mend or "
-            "drop it"
-        )
+    if unknown := [place for place, label in enumerate(named, start=1) if label not in column.labels]:
+        place = f"category {unknown[0]} of those that are listed"
+        raise OptionError(f"{setting}: no record has {place} in column {shortened(column.name)}; mend or drop it")
 
 
 def _law(

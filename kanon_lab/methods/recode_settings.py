@@ -241,8 +241,8 @@ class Recode(Recoding):
             raise OptionError("labels must be a mapping of new code to text, such as labels: {1: North, 2: South}")
         if self.groups is not None and self.others != "keep":
             known = {as_text(code) for code in (*self.groups, self.others)}
-            if unknown := [code for code, _ in codes if as_text(code) not in known]:
-                raise OptionError(f"labels name {shortened(repr(unknown[0]))}, and no group is called so; mend it")
+            if unknown := [place for place, (code, _) in enumerate(codes, start=1) if as_text(code) not in known]:
+                raise OptionError(f"labels: no group has code {unknown[0]} of those that are listed; mend it")
 
     def recoded(self, series: pd.Series) -> pd.Series:
         recoded = self._recoded(series)

@@ -26,7 +26,7 @@ from kanon_lab.columns import (
     quantity,
     refuse,
 )
-from kanon_lab.errors import OptionError, shortened
+from kanon_lab.errors import OptionError, described
 from kanon_lab.rules import Bands, shown
 
 
@@ -59,7 +59,7 @@ def group_categories(
     ['Galicia', 'Galicia', 'elsewhere']
     """
     if not isinstance(others, str) or not others:
-        raise OptionError(f"others must be raise, keep or a label (text), not {shortened(repr(others))}")
+        raise OptionError(f"others must be raise, keep or a label (text), not {described(others)}")
     label_of = _label_of_value(groups)
     codes, values = distinct(series)
     labels = [label_of.get(_matched(value)) for value in values]
@@ -71,9 +71,10 @@ def group_categories(
         categories = series.cat.categories if isinstance(series.dtype, pd.CategoricalDtype) else values
         known = set(map(_matched, categories))
         if absent := [key for key in label_of if key not in known]:
+            place = list(label_of).index(absent[0]) + 1
             raise OptionError(
-                f"groups: no row has the value {shortened(repr(absent[0][1]))}, and others are in no group; mend or "
-                "drop it (text and numbers differ)"
+                f"groups: no row has value {place} of those that are listed, and others are in no group; mend or drop "
+                "it (text and numbers differ)"
             )
         labels = [label or (as_text(value) if others == "keep" else others) for label, value in zip(labels, values)]
     return from_labels(labels, codes, series)
@@ -89,18 +90,18 @@ def _label_of_value(groups: Mapping) -> dict[tuple[bool, Hashable], str]:
     if not isinstance(groups, Mapping) or not groups:
         raise OptionError("groups: give a mapping of new label to the values it stands for")
     label_of = {}
-    for label, members in groups.items():
+    for number, (label, members) in enumerate(groups.items(), start=1):
         if isinstance(label, bool) or not isinstance(label, (str, numbers.Real)) or label == "":
-            raise OptionError(f"groups: the label {label!r} is no text; put it in quotes")
+            raise OptionError(f"groups: the label of group {number} is no text; put it in quotes")
         listed = isinstance(members, Iterable) and not isinstance(members, (str, Mapping))
         members = list(members) if listed else [members]
         if not members:
-            raise OptionError(f"groups: {shortened(str(label))!r} has no values; name one or more")
+            raise OptionError(f"groups: group {number} has no values; name one or more")
         for value in members:
             if not pd.api.types.is_scalar(value) or pd.isna(value):
-                raise OptionError(f"groups: {shortened(str(label))!r} has a missing value or a list; a gap stays a gap")
+                raise OptionError(f"groups: group {number} has a missing value or a list; a gap stays a gap")
             if _matched(value) in label_of:
-                raise OptionError(f"groups: the value {shortened(repr(value))} is named twice; put it in one group")
+                raise OptionError(f"groups: a value of group {number} is named twice; put it in one group")
             label_of[_matched(value)] = as_text(label)
     return label_of
 
@@ -153,7 +154,7 @@ def cut_bands(
     ['(0, 5]', '(5, 10]']
     """
     if whole is not None and not isinstance(whole, bool):
-        raise OptionError(f"whole must be true or false, not {shortened(repr(whole))}")
+        raise OptionError(f"whole must be true or false, not {described(whole)}")
     if (bands is None) == (width is None):
         raise OptionError("give either bands (their edges) or width")
     if bands is not None and (start is not None or stop is not None):
@@ -167,7 +168,7 @@ def cut_bands(
         if stop is None:
             low, step = _written(start, "start"), _written(width, "width")
             if step <= 0:
-                raise OptionError(f"width must be above 0, not {width!r}")
+                raise OptionError(f"width must be above 0, not {described(width)}")
             # As far as the numbers reach.
             reach = (_written(column.numbers.max(), "") - low) / step if len(column.numbers) else 0
             edges = _edges(low, step, max(math.ceil(reach) if closed == "right" else math.floor(reach) + 1, 1))
@@ -176,7 +177,7 @@ def cut_bands(
     elif isinstance(bands, Collection) and not isinstance(bands, (str, Mapping)):
         edges = list(bands)
     else:
-        raise OptionError(f"bands must be a list of edges, such as [0, 15, 65, null], not {shortened(repr(bands))}")
+        raise OptionError(f"bands must be a list of edges, such as [0, 15, 65, null], not {described(bands)}")
     fractions = np.floor(column.numbers) != column.numbers
     if whole is None and fractions.any():
         whole = False
@@ -227,7 +228,7 @@ def _outside_categories(outside: str | Mapping[str, str], bands: Bands) -> tuple
         raise OptionError('outside must be "raise", a label (text), or labels for below and above')
     for name in sides.values():
         if name in bands.names:
-            raise OptionError(f"outside: {shortened(name)!r} is the label of a band; choose another one")
+            raise OptionError("outside: the label is that of a band; choose another one")
     return sides.get("below"), sides.get("above")
 
 
@@ -271,7 +272,7 @@ def round_values(series: pd.Series, *, base: float = 1, half: str = "even") -> p
     """
     check_choice(half, "half", HALVES)
     if not 1e-15 <= check_number(base, "base") <= 1e15:
-        raise OptionError(f"base must lie between 1e-15 and 1e+15, not {base!r}")
+        raise OptionError(f"base must lie between 1e-15 and 1e+15, not {described(base)}")
     step, column = as_decimal(base), quantity(series)
     values = column.values
     if values.dtype == object:
@@ -385,7 +386,7 @@ def _coded(series: pd.Series, limit: Any, label: str | None, value: Any, *, top:
     if label is not None and value is not None:
         raise OptionError("give label (text) or value (a number), not both")
     if label is not None and not (isinstance(label, str) and label):
-        raise OptionError(f"label must be text, such as '65+', not {shortened(repr(label))}; a number goes under value")
+        raise OptionError(f"label must be text, such as '65+', not {described(label)}; a number goes under value")
     name = "above" if top else "below"
     if isinstance(series.dtype, pd.CategoricalDtype) and series.dtype.ordered:
         categories = series.cat.categories
@@ -404,7 +405,7 @@ def _coded(series: pd.Series, limit: Any, label: str | None, value: Any, *, top:
         value = limit if value is None else check_number(value, "value")
         whole = float(value).is_integer() and abs(value) < 2**62
         if float(value) < float(limit) if top else float(value) > float(limit):
-            raise OptionError(f"value {value!r} lies on the other side of {name} {limit!r}; the order would be lost")
+            raise OptionError(f"value lies on the other side of {name}; the order would be lost")
     if column.values.dtype == object:
         new = column.values.copy()
         new[coded] = [like(as_decimal(value), number) for number in new[coded]]
@@ -429,14 +430,14 @@ def _code_categories(series: pd.Series, limit: Any, new: Any, name: str) -> pd.S
     """An ordered categorical with the categories beyond a limit replaced by a new one."""
     old = list(series.cat.categories)
     if limit not in old:
-        raise OptionError(f"{name} must be one of the ordered categories, not {shortened(repr(limit))}")
+        raise OptionError(f"{name} must be one of the ordered categories, not {described(limit)}")
     if new == "mean":
         raise OptionError("value: categories have no mean; give a label")
     place, top = old.index(limit), name == "above"
     kept = old[: place + 1] if top else old[place:]
     new = limit if new is None else new
     if new in kept and new != limit:
-        raise OptionError(f"{shortened(repr(new))} is a category that stays; the order would be lost; choose another")
+        raise OptionError("value is a category that stays; the order would be lost; choose another")
     order = kept if new in kept else [*kept, new] if top else [new, *kept]
     places = np.array([order.index(category if category in kept else new) for category in old], dtype=int)
     codes = series.cat.codes.to_numpy()

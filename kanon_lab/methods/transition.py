@@ -20,7 +20,7 @@ import pandas as pd
 
 from kanon_lab.arguments import as_share, check_whole
 from kanon_lab.columns import as_text, composed
-from kanon_lab.errors import OptionError, encodable, nearest, shortened
+from kanon_lab.errors import OptionError, described, encodable
 
 #: How far the sum of a row may be from 1.
 TOLERANCE = 1e-9
@@ -59,8 +59,10 @@ def stay_probabilities(labels: Sequence[str], keep: float | Mapping[Hashable, fl
     of = dict(zip(_category_texts(keep, "keep"), keep.values()))
     _check_known(of, dict.fromkeys(labels), "keep")
     if lacking := [label for label in labels if label not in of]:
-        raise OptionError(f"keep: category {shortened(lacking[0])!r} has no probability to stay; give it one")
-    return np.array([as_share(of[label], f"keep: category {shortened(label)!r}") for label in labels])
+        few = f"{len(lacking)} of {len(labels)} categories have no probability to stay"
+        raise OptionError(f"keep: {few}; give each of them one")
+    places = {label: place for place, label in enumerate(of, start=1)}
+    return np.array([as_share(of[label], f"keep: category {places[label]} of those listed") for label in labels])
 
 
 def check_transition(transition: Any, *, name: str = "transition") -> pd.DataFrame:
@@ -81,11 +83,11 @@ def check_transition(transition: Any, *, name: str = "transition") -> pd.DataFra
     matrix = np.zeros((len(labels), len(labels)))
     position = {label: i for i, label in enumerate(labels)}
     for i, row in enumerate(rows.values()):
-        of = f"{name}: the row of category {shortened(labels[i])!r}"
+        of = f"{name}: row {i + 1}"
         to = _category_texts(row, of)
         _check_known(to, position, of)
-        for label, value in zip(to, row.values()):
-            matrix[i, position[label]] = as_share(value, f"{of}: the probability of {shortened(label)!r}")
+        for place, (label, value) in enumerate(zip(to, row.values()), start=1):
+            matrix[i, position[label]] = as_share(value, f"{of}: probability {place}")
         if abs(matrix[i].sum() - 1) > TOLERANCE:
             raise OptionError(f"{of} adds to {matrix[i].sum():.10g}, not 1; mend its probabilities")
     return framed(matrix, labels)
@@ -117,7 +119,7 @@ def redrawing_matrix(shares: Shares, *, keep: float | Mapping[Hashable, float]) 
     b  0.15  0.85
     """
     if not isinstance(shares, (Mapping, pd.Series)):
-        raise OptionError(f"shares must be a mapping of category to share, not {shortened(repr(shares))}")
+        raise OptionError(f"shares must be a mapping of category to share, not {described(shares)}")
     labels = _category_texts(list(shares.keys()), "shares")
     if len(labels) < 2:
         raise OptionError("shares: give two categories or more; one alone cannot change")
@@ -254,7 +256,7 @@ def two_stages(matrix: np.ndarray, shares: np.ndarray) -> np.ndarray:
 def _category_texts(categories: Iterable[Any], name: str) -> list[str]:
     """Categories as texts; an `OptionError` where one is missing or named twice."""
     if isinstance(categories, str) or not isinstance(categories, Iterable):
-        raise OptionError(f"{name} must be a list of categories, not {shortened(repr(categories))}")
+        raise OptionError(f"{name} must be a list of categories, not {described(categories)}")
     values = list(categories)
     if not all(pd.api.types.is_scalar(value) and not pd.isna(value) for value in values):
         raise OptionError(f"{name}: a category is missing or a list; a gap in the data stays a gap, so leave it out")
@@ -262,17 +264,15 @@ def _category_texts(categories: Iterable[Any], name: str) -> list[str]:
     if not all(encodable(label) for label in labels):
         raise OptionError(f"{name}: a category has half of a character (a lone surrogate); mend it")
     if len(set(labels)) < len(labels):
-        twice = next(label for i, label in enumerate(labels) if label in labels[:i])
-        raise OptionError(f"{name}: category {shortened(twice)!r} is named twice (1 and '1' are one); name it once")
+        place = next(i for i, label in enumerate(labels) if label in labels[:i]) + 1
+        raise OptionError(f"{name}: category {place} is named before (1 and '1' are one); name it once")
     return labels
 
 
 def _check_known(labels: Iterable[str], known: Collection[str], name: str) -> None:
-    for label in labels:
+    for place, label in enumerate(labels, start=1):
         if label not in known:
-            near = nearest(label, known)
-            remedy = f"did you mean {shortened(near)!r}?" if near else "mend or drop it"
-            raise OptionError(f"{name}: {shortened(label)!r} is no category that has a row; {remedy}")
+            raise OptionError(f"{name}: category {place} is none that has a row; mend or drop it")
 
 
 def _shares(shares: Shares, labels: pd.Index, name: str, least: float = 0) -> np.ndarray:

@@ -12,11 +12,12 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from subprocess import DEVNULL
 from typing import Any
 
 from kanon_lab.errors import AbsentFileError, DataError, KanonLabError, MissingPackageError, OptionError, StorageError
-from kanon_lab.files import atomic_path, check_open_files, status, storage_errors
+from kanon_lab.files import atomic_path, check_address_space, check_open_files, status, storage_errors
+from kanon_lab.folders import held_folder
 from kanon_lab.loading import load_jsonschema
 from kanon_lab.notebooks.recording import NotebookError, has_json_form, read_notebook
 
@@ -62,6 +63,8 @@ _FILES = ("file", "population")
 CHOOSE_KERNEL = "open it in JupyterLab, choose the kernel Python 3 and save it"
 # The tag of the cell with the parameters of a run.
 _INJECTED = "injected-parameters"
+# Bytes of memory that a kernel and its libraries need where the system limits them (1,500 MB were too few).
+_MEMORY = 2_000_000_000
 # What the metadata of a notebook say that a failed run has left.
 _FAILED = {"failed": True}
 
@@ -198,19 +201,20 @@ def run_notebook(
     """
     source, target, chosen = Path(source), Path(target), dict(parameters or {})
     check_open_files()
+    check_address_space(_MEMORY)
     known = check_parameters(source, chosen)
     asked = _other_file(known, chosen)
     own = None if private or asked is None or not is_own(chosen[asked]) else str(chosen[asked])
     parameters = for_the_file(source, known, chosen)
-    _check_kernel(source)
     failed = target.with_name(f"{target.stem}.failed.ipynb")
-    with storage_errors(target), _terminated_as_interrupted():
+    with storage_errors(target), _terminated_as_interrupted(), held_folder() as folder, _ipython_in(folder):
+        _check_kernel(source)
         _prepare(target)
         if failed.exists() and of_failed_run(failed):
             failed.unlink()
         with atomic_path(target, ending=".ipynb") as partial:
             try:
-                _execute(source, partial, parameters, progress)
+                _execute(source, partial, parameters, folder, progress)
                 _strip(partial, private=private)
             except NotebookError as error:
                 if not partial.stat().st_size:
@@ -249,28 +253,36 @@ def _without_values(partial: Path, error: NotebookError, file: str | None, names
     return f"{str(error).partition(': ')[0]}: {message}{remedy}"
 
 
-def _execute(source: Path, partial: Path, parameters: dict[str, Any], progress: bool) -> None:
+def _execute(source: Path, partial: Path, parameters: dict[str, Any], folder: Path, progress: bool) -> None:
     load_jsonschema()
     try:
         import papermill
+        from jupyter_client import AsyncKernelManager
     except ModuleNotFoundError:
         raise MissingPackageError("running notebooks needs papermill: pip install 'kanon-lab[report]'") from None
     from nbclient.exceptions import CellExecutionError, CellTimeoutError
     from papermill.exceptions import PapermillException, PapermillExecutionError
     from traitlets.config import Config
 
+    class QuietKernel(AsyncKernelManager):
+        async def _async_start_kernel(self, **options: Any) -> None:
+            # What the process itself prints, as when it is stopped in its start, would stand beside our one line.
+            await super()._async_start_kernel(**options, stdout=DEVNULL, stderr=DEVNULL)
+
+        start_kernel = _async_start_kernel
+
     try:
         # Left by itself, the file of the kernel's ports and key outlives a run that is interrupted.
-        with TemporaryDirectory(prefix="kanon-lab-") as folder:
-            papermill.execute_notebook(
-                _injected(read_notebook(source), parameters),
-                str(partial).replace("{", "{{").replace("}", "}}"),  # papermill takes it for a template
-                cwd=str(partial.parent),
-                progress_bar=progress,
-                config=Config(KernelManager={"connection_file": str(Path(folder, "kernel.json")), **_free_ports()}),
-                # Its own log speaks of local connections and of being stopped; what cells raise arrives another way.
-                extra_arguments=["--IPKernelApp.log_level=50"],
-            )
+        papermill.execute_notebook(
+            _injected(read_notebook(source), parameters),
+            str(partial).replace("{", "{{").replace("}", "}}"),  # papermill takes it for a template
+            cwd=str(partial.parent),
+            progress_bar=progress,
+            config=Config(KernelManager={"connection_file": str(folder / "kernel.json"), **_free_ports()}),
+            kernel_manager_class=QuietKernel,
+            # Its own log speaks of local connections and of being stopped; what cells raise arrives another way.
+            extra_arguments=["--IPKernelApp.log_level=50"],
+        )
     except PapermillExecutionError as error:
         # One cell was added for the parameters.
         number = error.cell_index + 1 - bool(parameters)
@@ -283,6 +295,21 @@ def _execute(source: Path, partial: Path, parameters: dict[str, Any], progress: 
     except RuntimeError as error:  # of jupyter_client when it does not start, of nbclient when it dies
         reason = "its Python process did not start, or died (out of memory?)"
         raise NotebookError(f"{source.name}: {reason}", reason) from error
+
+
+@contextlib.contextmanager
+def _ipython_in(folder: Path) -> Iterator[None]:
+    """Let IPython keep its profile in a folder: one's own may change what a notebook does, or not be writable."""
+    name = "IPYTHONDIR"
+    before = os.environ.get(name)
+    os.environ[name] = str(folder / "ipython")
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
 
 
 def _free_ports() -> dict[str, Any]:

@@ -18,7 +18,7 @@ from kanon_lab.arguments import as_share
 from kanon_lab.columns import distinct, holds_numbers, quantity
 from kanon_lab.data.microdata import MicrodataFile
 from kanon_lab.data.values import Labels, UserMissing
-from kanon_lab.errors import DataError, OptionError, TextError, about, inside, shortened
+from kanon_lab.errors import DataError, OptionError, TextError, about, described, inside, shortened
 from kanon_lab.measures import ESTIMATORS
 from kanon_lab.methods.suppression import without_cells
 from kanon_lab.recipes.households import household_file, merge_households
@@ -26,7 +26,17 @@ from kanon_lab.recipes.measured import Baseline, Truth, changes, recoded_truth
 from kanon_lab.recipes.plan import USUAL_ESTIMATOR, USUAL_K, USUAL_RISKS, Plan, columns_of, file_plan, household_plan
 from kanon_lab.recipes.released import proof, released_columns, released_labels
 from kanon_lab.recipes.settings import as_indicators
-from kanon_lab.recipes.state import Cells, Chain, State, Step, check_columns, claims_since, derived_seed, step_errors
+from kanon_lab.recipes.state import (
+    Cells,
+    Chain,
+    State,
+    Step,
+    check_columns,
+    claims_since,
+    derived_seed,
+    drawn_seed,
+    step_errors,
+)
 from kanon_lab.recipes.steps import Applied, Kind, kind_of
 from kanon_lab.recipes.verdict import notes_of
 from kanon_lab.recipes.yaml_file import beside, dump_yaml, read_yaml, seen_from
@@ -102,7 +112,7 @@ class Protection(Chain):
         levels = int(bool(self.steps) and self.steps[0].households is not None)
         with step_errors(position, name, levels=levels):
             if not isinstance(settings if settings is not None else {}, Mapping):
-                raise OptionError(f"its settings must be a mapping of names to values, not {shortened(repr(settings))}")
+                raise OptionError(f"its settings must be a mapping of names to values, not {described(settings)}")
             try:
                 settings = deepcopy(dict(settings or {}))
             except RecursionError:
@@ -133,7 +143,7 @@ class Protection(Chain):
         last = len(self.steps)
         name, number = ("to", to) if to is not None else ("steps", 1 if steps is None else steps)
         if isinstance(number, bool) or not isinstance(number, numbers.Integral) or not 0 <= int(number) <= last:
-            raise OptionError(f"{name} must be a whole number from 0 to {last}, the steps there are, not {number!r}")
+            raise OptionError(f"{name} must be a whole number from 0 to {last}, its steps, not {described(number)}")
         return replace(self, steps=self.steps[: last - int(number) if to is None else int(number)])
 
     @property
@@ -302,7 +312,7 @@ def protect(
     risks: Iterable[float] = USUAL_RISKS,
     estimator: str = USUAL_ESTIMATOR,
     indicators: measures.IndicatorSet | Mapping[str, Any] | None = None,
-    seed: int = 0,
+    seed: int | None = None,
 ) -> Protection:
     """Start the protection of a file: drop its direct identifiers and measure it.
 
@@ -321,8 +331,8 @@ def protect(
     indicators : IndicatorSet or mapping, optional
         The survey's own indicators, estimated after each step beside those of the file as it came; a mapping as
         `kanon_lab.recipes.as_indicators` takes it.
-    seed : int
-        From 0 on.
+    seed : int, optional
+        From 0 on, of what is random in later steps. Without one it is drawn, so that nobody can guess it.
 
     Returns
     -------
@@ -356,7 +366,7 @@ def protect(
     if not frame.index.is_unique:
         raise DataError("a label of the index stands twice; give every record its own, to follow it by")
     if not isinstance(estimator, str) or estimator not in ESTIMATORS:
-        raise OptionError(f"estimator must be one of {', '.join(ESTIMATORS)}, not {shortened(repr(estimator))}")
+        raise OptionError(f"estimator must be one of {', '.join(ESTIMATORS)}, not {described(estimator)}")
     levels = tuple(dict.fromkeys(as_share(level, "risks") for level in _several(risks, "risks", "[0.05]")))
     ks = tuple(dict.fromkeys(check_k(number) for number in _several(k, "k", "[2, 3, 5]")))
     original = frame.rename_axis(columns=None)
@@ -366,13 +376,13 @@ def protect(
     working = original.drop(columns=list(spec.direct_identifiers))
     truth = Truth({name: original[name] for name in (*spec.key_variables, *spec.sensitive_variables)})
     start = State(working, (), truth, baseline.measured(working, (), truth))
-    return Protection(**vars(baseline), seed=check_seed(seed), start=start, **labels)
+    return Protection(**vars(baseline), seed=drawn_seed() if seed is None else check_seed(seed), start=start, **labels)
 
 
 def _several(values: object, name: str, such_as: str) -> list:
     """Values as a list; an `OptionError` unless there may be several."""
     if isinstance(values, str) or not isinstance(values, Iterable):
-        raise OptionError(f"{name} must be several numbers, such as {such_as}, not {shortened(repr(values))}")
+        raise OptionError(f"{name} must be several numbers, such as {such_as}, not {described(values)}")
     return list(values)
 
 

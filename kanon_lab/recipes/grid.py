@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from kanon_lab.errors import OptionError, inside, nearest, shortened
+from kanon_lab.errors import OptionError, described, inside, nearest, shortened
 from kanon_lab.measures.registry import measures
 from kanon_lab.recipes.chain import Recipe, as_recipe
 from kanon_lab.recipes.steps import STEPS
@@ -126,7 +126,7 @@ def _choices(grid: Any) -> dict[str, dict[str, Any]]:
 
 def _named(name: str, values: object) -> dict[str, Any]:
     if isinstance(values, str) or not isinstance(values, Iterable) or not (listed := list(values)):
-        raise OptionError(f"grid: {name} must be a list of values, such as [3, 5], not {shortened(repr(values))}")
+        raise OptionError(f"grid: {name} must be a list of values, such as [3, 5], not {described(values)}")
     if isinstance(values, Mapping):
         return _labelled(values)
     labelled: dict[str, Any] = {}

@@ -12,7 +12,7 @@ import pandas as pd
 from kanon_lab import measures
 from kanon_lab.arguments import as_share
 from kanon_lab.data.microdata import MicrodataFile
-from kanon_lab.errors import OptionError, inside, meant, shortened
+from kanon_lab.errors import OptionError, described, inside, meant, shortened
 from kanon_lab.measures.registry import LIMITS, limit_of
 from kanon_lab.methods.recode_settings import HierarchySettings
 from kanon_lab.recipes.combinations import as_combination_limits
@@ -27,11 +27,11 @@ from kanon_lab.recipes.settings import (
     ReportSettings,
     as_bound,
 )
-from kanon_lab.recipes.state import check_columns, step_errors
+from kanon_lab.recipes.state import check_columns, drawn_seed, step_errors
 from kanon_lab.recipes.steps import STEPS, kind_of
 from kanon_lab.recipes.tradeoff import MEASURES
 from kanon_lab.roles import KeySpec
-from kanon_lab.settings import Settings, read, schema, table, unknown
+from kanon_lab.settings import Settings, check_numbers, read, schema, table, unknown
 
 #: Defaults of what is measured.
 USUAL_K, USUAL_RISKS, USUAL_ESTIMATOR = (
@@ -155,17 +155,26 @@ def _planned(model: HouseholdLevel, written: Mapping[str, Any]) -> dict[str, Any
                 level = {**{name: whole[name] for name in _INHERITED if whole.get(name) is not None}, **level}
             household_plan(level)
         levels = (("household_level", level),)
+    steps = (*levels, *_steps(model.steps, k_required, spec, levels=len(levels)))
     return {
         "spec": spec,
-        "seed": model.seed,
+        "seed": model.seed if model.seed is not None else drawn_seed() if any(map(_draws, steps)) else 0,
         "estimator": model.estimator,
         "limits": limits,
         "risks": tuple(dict.fromkeys([*model.risks, *limits.get("above_risk", ())])),
         "k_required": k_required,
         "k": tuple(sorted({*model.k, *needed})) if needed else model.k,
         "indicators": file.indicators.with_weight(spec.weight) if file and file.indicators is not None else None,
-        "steps": (*levels, *_steps(model.steps, k_required, spec, levels=len(levels))),
+        "steps": steps,
     }
+
+
+def _draws(step: tuple[str, Mapping[str, Any]]) -> bool:
+    """Whether a step needs the seed of the file."""
+    name, settings = step
+    if name == "household_level":
+        return settings.get("seed") is None and any(map(_draws, household_plan(settings).steps))
+    return kind_of(name).random and settings.get("seed") is None
 
 
 def _steps(
@@ -180,7 +189,7 @@ def _steps(
             kind = kind_of(name)
         with step_errors(position, name, levels=levels):
             if not isinstance(settings if settings is not None else {}, Mapping):
-                raise OptionError(f"its settings must be names with values, not {shortened(repr(settings))}")
+                raise OptionError(f"its settings must be names with values, not {described(settings)}")
             settings = dict(settings or {})
             if kind.needs_k and k_required is not None:
                 settings.setdefault("k_required", k_required)
@@ -200,7 +209,7 @@ def _not_a_step(step: object) -> str:
             return f"the settings stand beside {name}; indent them, so that they are under {name}"
         remedy = "; begin every step with a - of its own"
     such_as = "suppress: {k_required: 3}"
-    return f"must be one name with its settings, such as {such_as}, not {shortened(repr(step))}{remedy}"
+    return f"must be one name with its settings, such as {such_as}, not {described(step)}{remedy}"
 
 
 def as_limits(
@@ -214,7 +223,8 @@ def as_limits(
     """
     if not isinstance(limits, Mapping):
         such_as = "{k: 3, global_risk: 0.02}"
-        raise OptionError(f"limits must be names with bounds, such as {such_as}, not {shortened(repr(limits))}")
+        raise OptionError(f"limits must be names with bounds, such as {such_as}, not {described(limits)}")
+    check_numbers({"limits": limits})
     for name in limits:
         if name not in LIMITS:
             other = _MEANT.get(str(name).casefold())

@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from kanon_lab.errors import KanonLabError, OptionError, shortened
+from kanon_lab.errors import KanonLabError, OptionError, described
 from kanon_lab.recipes.chain import Protection, Recipe
 from kanon_lab.recipes.grid import MOST, Candidate, grid_candidates
 from kanon_lab.recipes.plan import Plan, household_plan
@@ -110,7 +110,7 @@ class RiskUtilityMap:
 
     def _points(self, repeats: str) -> pd.DataFrame:
         if repeats not in REPEATS:
-            raise OptionError(f"repeats must be {' or '.join(REPEATS)}, not {shortened(repr(repeats))}")
+            raise OptionError(f"repeats must be {' or '.join(REPEATS)}, not {described(repeats)}")
         return self.points if repeats == "mean" else self.worst
 
 

@@ -11,7 +11,7 @@ from pydantic import Field, SkipValidation, create_model
 from kanon_lab import files, measures
 from kanon_lab.arguments import as_share, is_number
 from kanon_lab.data.delimited import Dialect
-from kanon_lab.errors import OptionError, inside, shortened
+from kanon_lab.errors import OptionError, described, inside, shortened
 from kanon_lab.measures.registry import LIMITS
 from kanon_lab.roles import MISSING_POLICIES, check_k, check_seed
 from kanon_lab.settings import Check, CheckedBy, Settings, Several, chosen_from, read, setting
@@ -29,7 +29,7 @@ def _must_be(what: str, fits: Callable[[Any], bool], convert: Callable[[Any], An
 
     def check(value: Any, name: str) -> Any:
         if not fits(value):
-            raise OptionError(f"{name} must be {what.format(name=name, given=shortened(repr(value)))}")
+            raise OptionError(f"{name} must be {what.format(name=name, given=described(value))}")
         return convert(value)
 
     return check
@@ -198,7 +198,13 @@ class HouseholdLevel(Settings):
         "how the risk of a record is estimated: `benedetti-franconi`, `exact` or `inverse`",
         "exact",
     )
-    seed: SEED = setting(0, "whole number from `0` on, from which the seeds of random steps are made", "2011")
+    seed: SEED | None = setting(
+        None,
+        "whole number from `0` on, from which the seeds of random steps are made. Without one a number that nobody can "
+        "guess is drawn for a recipe with a random step; what the command prints for the office names it",
+        "2011",
+        unless="drawn, or `0`",
+    )
     steps: _STEPS = setting([], "the list of steps, applied in this order", "[round: {variable: income, base: 100}]")
 
     @classmethod

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
+from math import log
 from typing import NamedTuple
 
 import numpy as np
@@ -15,10 +16,12 @@ import numpy as np
 from kanon_lab.classes.counts import records_in
 from kanon_lab.columns import distinct, distinct_rows, named_columns
 from kanon_lab.methods.suppression import alike_by_claim
-from kanon_lab.recipes.exposure import predicted_by
+from kanon_lab.recipes.guessing import Target
 from kanon_lab.recipes.households import guessed_by_neighbours, order_blocks, ordered_variables, shared_by_members
 from kanon_lab.recipes.state import Chain
 
+# So many nats of evidence are asked for that a column tells households apart (luck in one of a million files).
+_EVIDENCE = 14
 # Others tell a variable if they err at most this share as often as a guess without them does.
 _ERRS = 0.5
 # From this share of the households on, a column is the same for all members.
@@ -116,12 +119,19 @@ def _homes(protection: Chain, hidden: Sequence[str]) -> Iterator[tuple[list[str]
     home, _ = distinct(protection.original.loc[working.index, spec.household])
     released = protection.state.released
     columns = {str(name): distinct(column)[0] for name, column in named_columns(released) if name not in hidden}
-    apart = [name for name, code in columns.items() if predicted_by(code, home) is not None]
+    target = Target(home, np.ones(len(home), dtype=bool), [np.zeros(len(home), dtype=np.int64)])
+    evidence = _EVIDENCE + log(max(len(columns), 1))
+
+    def finds(code: np.ndarray) -> bool:
+        guess = target.guess(code, evidence)
+        return guess is not None and guess.removed >= _ERRS
+
+    apart = [name for name, code in columns.items() if finds(code)]
     yield from (([name], columns[name]) for name in apart)
     if not apart:
         shared = [name for name, code in columns.items() if shared_by_members(home, code) >= _SHARED]
         joint = reduce(_joined, [columns[name] for name in shared]) if shared else home[:0]
-        if len(shared) > 1 and predicted_by(joint, home) is not None:
+        if len(shared) > 1 and finds(joint):
             yield shared, joint
 
 

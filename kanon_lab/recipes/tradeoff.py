@@ -10,7 +10,7 @@ import pandas as pd
 
 from kanon_lab.arguments import is_number
 from kanon_lab.digits import is_finite, number, percent
-from kanon_lab.errors import DataError, OptionError, meant, shortened
+from kanon_lab.errors import DataError, OptionError, described, meant, shortened
 from kanon_lab.measures.registry import Measure, find_measure, measures
 from kanon_lab.recipes.state import Chain
 
@@ -191,7 +191,7 @@ def check_required(at_most: object, measure: Measure) -> float:
     """A required risk as a float; an `OptionError` unless it is a share, or a number from 0 on."""
     if not is_number(at_most) or not 0 <= at_most <= (1 if measure.share else np.inf):
         wanted = "a share from 0 to 1, such as 0.05" if measure.share else "a number from 0 on"
-        raise OptionError(f"at_most must be {wanted}, not {shortened(repr(at_most))}")
+        raise OptionError(f"at_most must be {wanted}, not {described(at_most)}")
     return float(at_most)
 
 

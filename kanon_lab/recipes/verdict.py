@@ -16,9 +16,10 @@ from kanon_lab.measures import household_size, measure, with_household_compositi
 from kanon_lab.measures.file_measures import UNWEIGHTED, ClassRisks
 from kanon_lab.measures.registry import LIMITS, limit_of
 from kanon_lab.methods import CLAIMS
-from kanon_lab.recipes.exposure import Exposure, dependent_columns, exposed_by_columns
+from kanon_lab.recipes.exposure import Exposure, dependent_columns, exposed_by_columns, untried
 from kanon_lab.recipes.households import household_disclosure, order_notes, shared_by_members
-from kanon_lab.recipes.released import NO_ROLE, label_notes, released_columns, unassigned, untouched
+from kanon_lab.recipes.identifiers import columns_of
+from kanon_lab.recipes.released import label_notes, released_columns, unassigned, untouched
 from kanon_lab.recipes.shown import Shown, shown_by_members, shown_by_neighbours
 from kanon_lab.recipes.state import Chain, derived_seed, final_claims, final_counts
 from kanon_lab.recipes.steps import kind_of
@@ -86,9 +87,9 @@ _MOST_LINKED = 0.05
 class Caution:
     """A risk of a release that no limit covers.
 
-    `key` is ``exposed``, ``own_class``, ``true_key``, ``household_size``, ``household_composition``,
-    ``numeric_linkage``, ``perturbed``, ``alone``, ``stale_ghosts`` or, in a report, ``identifiers``; `count` the
-    records (None where none are counted); `columns` those that reveal it; `text` a sentence.
+    `key` is ``identifier``, ``exposed``, ``own_class``, ``true_key``, ``household_size``, ``household_composition``,
+    ``numeric_linkage``, ``perturbed``, ``stale_ghosts`` or, in a report, ``held_identifier``; `count` the records (of
+    an identifier the cells; None where none are counted); `columns` those that reveal it; `text` a sentence.
     """
 
     key: str
@@ -232,6 +233,12 @@ class Release:
             columns = () if about is None else tuple(about(self))
             yield _row(name, limit, value, records=value if measure.unit == "records" else None, columns=columns)
 
+    @property
+    def identifying(self) -> tuple[str, ...] | None:
+        """Released columns that identify persons by what their cells hold; None where it is not known."""
+        identifiers = self.protection.identifiers
+        return None if identifiers is None else columns_of(identifiers)
+
     @cached_property
     def unassigned(self) -> tuple[str, ...]:
         """Released columns without a role."""
@@ -259,6 +266,12 @@ def _cautions(release: Release, limits: Container[str]) -> Iterator[Caution]:
     """Cautions of what no limit counts, the gravest first."""
     protection, last, k = release.protection, release.last, release.k
     spec = protection.spec
+    for identifier in protection.identifiers or ():
+        key = "varied" if identifier.by_variety else "identifier"
+        content = Note(f"identifier_{identifier.kind}", **({"scheme": identifier.scheme} if identifier.scheme else {}))
+        names = " + ".join(map(shortened, identifier.columns))
+        text = Note(f"caution_{key}", names=names, cells=identifier.cells, content=content)
+        yield Caution("identifier", identifier.cells, identifier.columns, text)
     for row in named_rows(release.exposure.columns.sort_values("records", ascending=False, kind="stable")):
         if row.records:
             names, keys = (" + ".join(map(shortened, side)) for side in (row.columns, row.keys))
@@ -282,7 +295,7 @@ def _cautions(release: Release, limits: Container[str]) -> Iterator[Caution]:
     if perturbed := tuple(name for name in spec.key_variables if name in protection.state.truth.perturbed):
         yield _caution("perturbed", None, perturbed)
     if protection.state.counts is None:
-        for columns, note in [*_alone(released_columns(protection), protection.n), *_stale_ghosts(protection)]:
+        for columns, note in _stale_ghosts(protection):
             yield Caution(note.key, None, columns, Note("caution_grave", note=note))
 
 
@@ -311,19 +324,21 @@ def notes_of(protection: Chain) -> Iterator[Note]:
         if households.spec.weight is None:
             key = "households_unweighted" if spec.weight is None else "households_not_weighted"
             yield Note(key, step="household_level", note=UNWEIGHTED)
-    columns, n = released_columns(protection), len(protection.original)
-    if names := untouched(columns):
+    if names := untouched(released_columns(protection)):
         yield Note("untouched", columns=_listed(names))
-    yield from (note for _, note in _alone(columns, n))
     yield from one_band_notes(protection)
     stale = {name for names, _ in _stale_ghosts(protection) for name in names}
     yield from (note for _, note in _stale_ghosts(protection))
     for row in named_rows(dependent_columns(protection)):
         named = {"column": shortened(row.column), "role": row.role, "variable": shortened(row.variable)}
         if row.variable == spec.household:
-            yield Note("tells_households", **named, values=row.distinct_values)
+            if row.told > row.cells / 2:
+                yield Note("tells_households", **named, values=row.distinct_values)
         elif not (row.column in stale and row.column in spec.ghost_variables.get(row.variable, ())):
             yield Note("tells_key", **named, values=row.distinct_values, told=row.told, cells=row.cells)
+    pairs, unread = untried(protection)
+    if pairs or unread:
+        yield Note("untried", pairs=pairs, columns=unread)
     yield from _households(protection)
     yield from order_notes(protection)
     yield from _perturbed(protection)
@@ -331,13 +346,6 @@ def notes_of(protection: Chain) -> Iterator[Note]:
     yield from label_notes(protection)
     if (estimates := protection.estimates) is not None and estimates["lower"].isna().all():
         yield Note("no_interval")
-
-
-def _alone(columns: pd.DataFrame, records: int) -> Iterator[tuple[tuple[str, ...], Note]]:
-    """Columns without a role in which most records have a value of their own, each with its note."""
-    for row in named_rows(columns[(columns["role"] == NO_ROLE) & (columns["distinct_values"] > records / 2)]):
-        note = Note("alone", column=shortened(row.column), values=row.distinct_values, records=records)
-        yield (row.column,), note
 
 
 def _stale_ghosts(protection: Chain) -> Iterator[tuple[tuple[str, ...], Note]]:

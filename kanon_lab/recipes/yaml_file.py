@@ -83,7 +83,7 @@ class _Loader(yaml.SafeLoader):
             key = self.construct_object(key_node, deep=True)
             _check_key(key, key_node, value_node)
             if key in seen:
-                raise _fault(f"{shortened(repr(key))} stands twice; keep one", key_node)
+                raise _fault("a name that stands there before; keep one", key_node)
             seen.add(key)
         return super().construct_mapping(node, deep=deep)
 
@@ -112,7 +112,7 @@ def _check_key(key: object, key_node: yaml.Node, value_node: yaml.Node) -> None:
     if not isinstance(key, (str, int, float)):
         raise _fault("a key that is no text or number; put it in quotes", key_node)
     if isinstance(key, float) and (key.is_integer() or str(key) != key_node.value):  # a label would be another one
-        raise _fault(f"{shortened(key_node.value)} is the number {key:g}; put it in quotes if it is text", key_node)
+        raise _fault("a number that is written otherwise; put it in quotes if it is text", key_node)
     empty = isinstance(value_node, yaml.ScalarNode) and not value_node.value and value_node.style is None
     if empty and isinstance(key, str) and getattr(key_node, "style", None) is None and (fault := _missing_space(key)):
         raise _fault(fault, key_node)
@@ -202,7 +202,7 @@ _AT_CONTEXT = (_NO_COLON, "while parsing a flow", "found unexpected end of strea
 def _missing_space(text: str) -> str | None:
     """The fault of a text that begins with a name and a colon without a space after it; None for others."""
     name = _CLOSE_COLON.match(text)
-    return f"a space is missing after the colon of {shortened(name[1])}; write it there" if name else None
+    return "a space is missing after a colon; write it there" if name else None
 
 
 def _reworded(error: yaml.MarkedYAMLError, text: str) -> str:

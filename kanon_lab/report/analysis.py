@@ -162,7 +162,7 @@ def analyse(
     judged = judge(protection, config.limits, k_required=config.recipe.k_required)
     summary = _summary(protection, config, about_file["name"], judged.k)
     if error := summary["identifiers_found"]:
-        held = Caution("identifiers", None, (), Note("caution_identifiers", error=error))
+        held = Caution("held_identifier", None, (), Note("caution_held_identifier", error=error))
         judged = replace(judged, cautions=(held, *judged.cautions))
     least = summary["least"]
     states = _states(protection)
@@ -206,7 +206,7 @@ def analyse(
         seeds=pd.DataFrame(seeds, columns=["step", "name", "seed"]),
         versions=_versions(),
         internal=internal,
-        office=Internal.of(protection, config.shown, of_risk) if internal else None,
+        office=Internal.of(protection, config.shown, of_risk, config.limits.get("k")) if internal else None,
     )
 
 

@@ -7,16 +7,16 @@ import re
 import shutil
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import Event, Thread
 from typing import Any
 
 from kanon_lab import files
 from kanon_lab.engines.source import check_engine
-from kanon_lab.errors import DataError, KanonLabError, OptionError, StorageError, inside, shortened, visible
+from kanon_lab.errors import DataError, KanonLabError, OptionError, StorageError, encodable, inside, shortened, visible
+from kanon_lab.folders import held_folder
 from kanon_lab.notebooks import NotebookError, of_failed_run, recorded, run_notebook
 from kanon_lab.notebooks.recording import find_notebooks, read_notebook
 from kanon_lab.report.config import ReportConfig, names_only
@@ -166,13 +166,15 @@ def make_report(
             options["counted"] = engine_options(file, config.recipe, target, engine, spill)
     elif (limit := files.limit()) is not None:
         options["reading"] = {"max_bytes": limit}
+    for path in (source, out, *([target] if target else [])):
+        if not encodable(str(path.absolute())):
+            raise OptionError(f"{path.name}: its path is not text in UTF-8; rename its file and folders, or move it")
     check_targets(out, target, file, config)
     kept = _kept_beside(out)
     released: dict[str, Any] | None = None
     if target is not None:
         released = {"file": str(target), "sha256": None, "records": None}
-    with TemporaryDirectory(prefix="kanon-lab-") as name, _draft_folder(target if by_engine else None) as beside:
-        folder = Path(name)
+    with held_folder() as folder, _draft_folder(target if by_engine else None) as beside:
         draft = None if target is None else Path(beside or folder / _RELEASE, target.name)
         if draft is not None:
             draft.parent.mkdir(exist_ok=True)
@@ -293,19 +295,9 @@ def _keep(failed: Path, kept: Path) -> str:
     return f"; the executed notebook is kept beside it: {kept.name}"
 
 
-@contextmanager
-def _draft_folder(target: Path | None) -> Iterator[Path | None]:
+def _draft_folder(target: Path | None) -> AbstractContextManager[Path | None]:
     """A folder beside the protected file, for its draft, which may be too large to be copied; None without a file."""
-    if target is None:
-        yield None
-        return
-    folder = files.new_path(target.absolute().parent, ".tmp")
-    with files.storage_errors(target.name):
-        folder.mkdir(mode=0o700)
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    return nullcontext() if target is None else held_folder(target.absolute().parent, hidden=True)
 
 
 @contextmanager

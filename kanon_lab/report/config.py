@@ -20,7 +20,7 @@ from kanon_lab.recipes.tradeoff import measure_of
 from kanon_lab.recipes.yaml_file import beside, hierarchy_paths, parse_yaml, read_yaml, without_folders
 from kanon_lab.report.shapes import check_named
 from kanon_lab.roles import ROLES_OF_SEVERAL
-from kanon_lab.settings import read
+from kanon_lab.settings import parts_of, read
 
 if TYPE_CHECKING:
     from kanon_lab.engines.release import Records
@@ -159,7 +159,7 @@ def _called(names: Mapping[Path, str]) -> Iterator[None]:
 def _check_plain(settings: Mapping[str, Any]) -> None:
     """Refuse numbers that nothing could count, texts that no file can hold, and names in one text for a list."""
     for name, value in settings.items():
-        for part in _parts(value):
+        for part in parts_of(value):
             if isinstance(part, int) and abs(part) >= _TOO_LARGE and name != "seed":
                 raise OptionError(f"{shortened(name)}: a number has more than 18 digits; write a smaller one")
             if isinstance(part, str) and not encodable(part):
@@ -168,22 +168,11 @@ def _check_plain(settings: Mapping[str, Any]) -> None:
     counts = {name: settings.get(name) for name in _OF_RECORDS}
     counts |= {"limits: k": limits.get("k")} if isinstance(limits, Mapping) else {}
     for name, value in counts.items():
-        if any(isinstance(part, int) and part > _MOST_RECORDS for part in _parts(value)):
+        if any(isinstance(part, int) and part > _MOST_RECORDS for part in parts_of(value)):
             raise OptionError(f"{name} must be {_MOST_RECORDS:,} or less")
     for name in ROLES_OF_SEVERAL:
         if isinstance(text := settings.get(name), str) and "," in text:
             raise OptionError(f"{name} is one text with a comma in it; write a list, such as {name}: [region, sex]")
-
-
-def _parts(value: Any) -> Iterator[Any]:
-    """The values in nested lists and mappings, and the names of mappings."""
-    if isinstance(value, Mapping):
-        value = [*value, *value.values()]
-    if not isinstance(value, (list, tuple)):
-        yield value
-        return
-    for part in value:
-        yield from _parts(part)
 
 
 def _parsed(override: str) -> tuple[str, Any]:

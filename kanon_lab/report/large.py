@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from kanon_lab import files
@@ -14,6 +13,7 @@ from kanon_lab.data.microdata import located, read_file
 from kanon_lab.engines.release import opened_records
 from kanon_lab.engines.source import first_lines, first_part, need, spill_root
 from kanon_lab.errors import KanonLabError
+from kanon_lab.folders import held_folder
 from kanon_lab.recipes.streamed import check_streamed, counting
 from kanon_lab.report.shapes import check_named
 
@@ -61,9 +61,10 @@ class LargeFile:
         part = first_part(located(self.path)[0])
         if files.file_format(part) != "csv":
             return
-        with TemporaryDirectory(prefix="kanon-lab-") as folder:
-            head = Path(folder, "head.csv")
-            head.write_bytes(first_lines(part))
+        with held_folder() as folder:
+            head = folder / "head.csv"
+            with files.storage_errors(folder.parent):
+                head.write_bytes(first_lines(part))
             try:
                 read = read_file(head, **plan.reading)
             except KanonLabError:  # the engine says what is wrong with a file, and where; here it may be cut in a cell

@@ -21,7 +21,7 @@ import pandas as pd
 
 from kanon_lab.arguments import as_numbers, as_share, check_frame, is_number
 from kanon_lab.columns import Coded, coded
-from kanon_lab.errors import OptionError, shortened
+from kanon_lab.errors import OptionError, described
 from kanon_lab.roles import KeySpec, check_k, names_of
 
 #: Sums of sizes stay exact as floats.
@@ -68,7 +68,7 @@ def as_fraction(value: object, *, whole: bool = False) -> float:
     fraction = float(value) if is_number(value) and 0 <= value <= 1 else np.nan
     if not (LEAST_FRACTION <= fraction < 1 or (whole and fraction == 1)):
         limit = "up to 1" if whole else "to below 1"
-        raise OptionError(f"a sampling fraction must be a number from 1e-9 {limit}, not {shortened(repr(value))}")
+        raise OptionError(f"a sampling fraction must be a number from 1e-9 {limit}, not {described(value)}")
     return fraction
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 
 from kanon_lab.arguments import ROUNDING
 from kanon_lab.classes import class_table
-from kanon_lab.errors import OptionError, shortened
+from kanon_lab.errors import OptionError, described, shortened
 from kanon_lab.roles import KeySpec, as_spec
 from kanon_lab.sample.curve import MOST_RECORDS, SizeCounts, as_fraction, log_uniqueness, size_counts
 from kanon_lab.sample.subsamples import clustering
@@ -336,7 +336,7 @@ def check_cells(cells: Any, counts: SizeCounts) -> int | None:
     least = int(counts.classes.sum())
     if not whole or cells < least:
         raise OptionError(
-            f"cells must be a whole number from the number of classes ({least:,}) on, not {shortened(repr(cells))}"
+            f"cells must be a whole number from the number of classes ({least:,}) on, not {described(cells)}"
         )
     if cells > MOST_RECORDS:
         raise OptionError("cells must be at most 2 ** 53; with more leave it out, which takes them to have no limit")

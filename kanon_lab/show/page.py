@@ -20,6 +20,7 @@ from kanon_lab.errors import OptionError
 from kanon_lab.files import kept_text
 from kanon_lab.loading import load_jsonschema
 from kanon_lab.show.colors import DARK
+from kanon_lab.show.notices import CHARTS, comment
 from kanon_lab.terms import texts
 
 if TYPE_CHECKING:
@@ -168,7 +169,7 @@ def script() -> str:
     )
     # A function of its own: the bundle's short names would clash with those of other scripts in the page. (A module
     # would do it too, but a browser does not load one from a file.)
-    return f"((console) => {{\n{bundle}\n}})({_CONSOLE});\n"
+    return f"{comment(*CHARTS)}((console) => {{\n{bundle}\n}})({_CONSOLE});\n"
 
 
 def style() -> str:

@@ -22,7 +22,7 @@ def test_names_may_be_a_list_or_one_name():
     [
         ({"key_variables": []}, "no key variables"),
         ({"key_variables": ["a", "a"]}, "a is named twice"),
-        ({"key_variables": ["a"], "missing": "drop"}, "missing must be one of wildcard, category, error, not 'drop'"),
+        ({"key_variables": ["a"], "missing": "drop"}, "missing must be one of wildcard, category, error, not text"),
         ({"key_variables": ["a"], "missing": ["x"]}, "missing must be one of"),
         ({"key_variables": 5}, "key_variables must be names of columns, not 5"),
         ({"key_variables": [["a"]]}, "is no name of a column"),

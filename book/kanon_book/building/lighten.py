@@ -11,12 +11,13 @@ import shutil
 from pathlib import Path
 
 from kanon_book.words import wordings
+from kanon_lab.show.notices import licences
 
 # What the theme and MathJax bring and nothing loads: tests ask every page for its files.
-UNUSED = ("**/*.map", "_static/*macros.html", "_static/images/*", "_static/locales/**/*", "_static/scripts/fonta*")
+UNUSED = ("**/*.map", "_static/*macros.html", "_static/images/*", "_static/locales/**/*", "_static/scripts/fonta*.js")
 # Of MathJax what the configuration in book/kanon_book/pages/charts.py names, and what that loads.
 MATHJAX = re.compile(
-    r"(core|loader|startup|input/tex|output/chtml|a11y/assistive-mml)\.js|input/tex/ext|output/chtml/f"
+    r"(core|loader|startup|input/tex|output/chtml|a11y/assistive-mml)\.js|input/tex/ext|output/chtml/f|LICENSE"
 )
 FONTS = Path("_static/vendor/fontawesome/webfonts")
 THEME = Path("_static/styles/pydata-sphinx-theme.css")
@@ -30,6 +31,7 @@ def lighten(html: Path, other: str = "es") -> None:
     shutil.copytree(html / other / FONTS, html / FONTS, dirs_exist_ok=True)
     shutil.copyfile(html / other / THEME, html / THEME)
     for folder in (html, html / other):
+        keep_notices(folder / "_static")
         remove(*(path for pattern in UNUSED for path in folder.glob(pattern)))
         mathjax = folder / "_static" / "mathjax"
         remove(*(path for path in mathjax.rglob("*") if not MATHJAX.match(path.relative_to(mathjax).as_posix())))
@@ -39,6 +41,16 @@ def lighten(html: Path, other: str = "es") -> None:
     for folder in sorted((path for path in html.rglob("*") if path.is_dir()), reverse=True):
         if not any(folder.iterdir()):
             folder.rmdir()
+
+
+def keep_notices(static: Path) -> None:
+    """Put the notices of MathJax and of the theme's font of icons beside them: neither brings its own there."""
+    if (mathjax := static / "mathjax").is_dir():
+        text = f"MathJax and its fonts: Copyright (c) The MathJax Consortium\n\n{licences()['mathjax-full']}\n"
+        (mathjax / "LICENSE").write_text(text, "utf-8")
+    icons = static / "scripts" / "fontawesome.js.LICENSE.txt"
+    if icons.is_file():
+        shutil.move(icons, static / FONTS.relative_to("_static").parent / "LICENSE.txt")
 
 
 def share(html: Path, other: Path) -> None:

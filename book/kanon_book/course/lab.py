@@ -18,6 +18,8 @@ from kanon_lab.files import storage_errors, write_text
 PROGRESS = "kanon-lab-progress.json"
 # What is kept of an exercise.
 _KEPT = {"right": bool, "tries": int, "hints": int}
+# Tries or hints of an exercise, as far as anybody counts them.
+_MOST = 1_000_000
 
 
 class Told(str):
@@ -187,7 +189,8 @@ def _read() -> dict[str, dict[str, Any]]:
     try:
         content = json.loads(path.read_text("utf-8"))["exercises"]
         kept = {str(key): dict(record) for key, record in content.items()}
-        if any(type(record.get(name, kind())) is not kind for record in kept.values() for name, kind in _KEPT.items()):
+        values = [(record.get(name, kind()), kind) for record in kept.values() for name, kind in _KEPT.items()]
+        if any(type(value) is not kind or not 0 <= value <= _MOST for value, kind in values):
             raise TypeError
         return kept
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):

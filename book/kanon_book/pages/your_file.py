@@ -18,6 +18,7 @@ from kanon_book.pages.exercises import asset
 from kanon_book.words import texts
 from kanon_lab import __version__
 from kanon_lab.files import kept_text
+from kanon_lab.show.notices import comment
 from kanon_lab.show.page import embedded_json
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ def engine() -> str:
     import vl_convert
 
     parser = kept_text(lambda: vl_convert.javascript_bundle(_PARSER), "csv parser", vl_convert.__version__, _PARSER)
-    return f"function engine(scope) {{\n{parser}\n{asset('counting.js')}}}\n"
+    return f"function engine(scope) {{\n{comment('d3-dsv')}{parser}\n{asset('counting.js')}}}\n"
 
 
 def script(language: str = "en") -> str:

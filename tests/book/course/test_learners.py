@@ -90,6 +90,7 @@ def test_progress_is_kept_in_the_folder_counted_and_forgotten(course):
 DAMAGED = [
     *("", "{}", "[]", '{"exercises": [1]}', '{"exercises": {"a": 1}}', "\x00", "[" * 100_000),
     *(f'{{"exercises": {{"hospital.alone": {{"{name}": "1"}}}}}}' for name in ("right", "tries", "hints")),
+    *(f'{{"exercises": {{"hospital.alone": {{"{name}": -5}}}}}}' for name in ("tries", "hints")),
 ]
 
 

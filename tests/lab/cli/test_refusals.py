@@ -1,6 +1,8 @@
 """What every command refuses: one line on standard error, exit code 2, and nothing else said or written."""
 
 import shlex
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -223,6 +225,7 @@ map survey.csv --recipe map.yml
 . --repeats 0                                           | --repeats '0': write a whole number from 1 on
 . --workers two                                         | --workers 'two'
 . --write-recipe x.yml                                  | needs --at-most
+. --at-most 1 --out x.csv --write-recipe ./x.csv        | x.csv: --out and --write-recipe name the same file
 . --out map.txt                                         | its name ends in none of
 . --out absent/map.csv                                  | its folder is not there
 
@@ -254,11 +257,15 @@ report survey.csv --config a.yml
 # What no line of a table can hold: long texts, and letters that command a terminal or are none.
 ODD = [
     ("population spain-2010 --dates", "x=" + "9" * 5000, "--dates"),
-    ("population spain-2010 --dates", "\udcff=5", "--dates"),
+    ("population spain-2010 --dates", "\udcff=5", "is not text in UTF-8"),
     ("population spain-2010 --pool-ages", "9" * 5000, "--pool-ages"),
-    ("population spain-2010 --place", "\x1b[31m\udcff", "no such municipality"),
-    ("population", "\udcff\x1b[31m\u202e.csv", "no such file"),
-    ("audit --figure", "\x1b[31m\udcff" * 500, "begins with no source"),
+    ("population spain-2010 --place", "\x1b[31m", "no such municipality"),
+    ("population", "\x1b[31m\u202e.csv", "no such file"),
+    ("population", "\udcff\x1b[31m\u202e.csv", "is not text in UTF-8"),
+    ("audit --figure", "\x1b[31m" * 500, "begins with no source"),
+    ("measure survey.csv --keys region --na", "\udcff", "is not text in UTF-8"),
+    ("report survey.csv --config a.yml --out", "\udcff.html", "is not text in UTF-8"),
+    ("protect survey.csv --recipe a.yml --out o.csv --overwrite", "\udcff", "is not text in UTF-8"),
     ("measure survey.csv --keys", "\x1b[31m", "no column"),
     ("measure survey.csv --keys", "x" * 5000, "no column"),
     ("measure survey.csv --keys region --k", "9" * 5000, "whole numbers from 1 on"),
@@ -321,3 +328,22 @@ def test_a_refusal_is_one_line_and_exit_code_2(capsys, folder, monkeypatch, args
     assert err.startswith("kanon-lab: ") and err.count("\n") == 1 and err.removesuffix("\n").isprintable()
     assert len(err) < 500
     assert {path.name: path.stat().st_mtime_ns for path in folder.iterdir()} == before
+
+
+@pytest.mark.parametrize(("megabytes", "typed"), [(200, "measure"), (1000, "report"), (1000, "duckdb")])
+def test_too_little_memory_for_the_libraries_is_one_line(folder, megabytes, typed):
+    """They would end the process, or load for ever."""
+    pytest.importorskip("resource")
+    commands = {
+        "measure": "measure survey.csv --keys region",
+        "duckdb": "measure survey.csv --keys region --engine duckdb",
+        "report": "report survey.csv --config a.yml --out small.html",
+    }
+    code = (
+        "import resource, sys; from kanon_lab.cli import run\n"
+        f"resource.setrlimit(resource.RLIMIT_AS, ({megabytes} * 10**6,) * 2)\n"
+        f"sys.exit(run({commands[typed].split()}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=folder, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert f"only {megabytes:,} MB of memory are allowed to a process here" in done.stderr

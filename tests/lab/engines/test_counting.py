@@ -254,14 +254,16 @@ def test_more_keys_than_one_number_holds(tmp_path):
     assert (counted.codes == expected.codes).all()
 
 
-def test_what_a_killed_process_left_is_removed(tmp_path):
-    left = tmp_path / f"kanon-lab-{2**22 + 1}-0123456789abcdef"
-    other = tmp_path / "kanon-lab-notes"
-    left.mkdir()
-    other.mkdir()
+def test_full_folder_is_one_line_without_its_path(tmp_path, monkeypatch):
+    duckdb = pytest.importorskip("duckdb")
     pd.DataFrame({"a": [1]}).to_parquet(tmp_path / "one.parquet")
-    count_records(tmp_path / "one.parquet", KeySpec("a"), engine="duckdb", spill=tmp_path)
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["kanon-lab-notes", "one.parquet"]
+
+    def connect(*_, **__):
+        raise duckdb.IOException('Could not write file "/somewhere/records.duckdb": No space left on device')
+
+    monkeypatch.setattr(duckdb, "connect", connect)
+    with pytest.raises(StorageError, match="^no space left in the folder of --spill; free some, or name another$"):
+        count_records(tmp_path / "one.parquet", KeySpec("a"), engine="duckdb", spill=tmp_path)
 
 
 def test_refusals_of_counts(tmp_path):

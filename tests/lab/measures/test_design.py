@@ -256,7 +256,7 @@ def test_a_design_without_columns_or_records_is_refused():
 @pytest.mark.parametrize(
     "settings, told",
     [
-        ({"weight": ["w"]}, "weight must be the name of one column, not ['w']"),
+        ({"weight": ["w"]}, "weight must be the name of one column, not a list"),
         ({"sampling_unit": 7}, "sampling_unit must be the name of one column, not 7"),
         ({"strata": 3}, "strata must be names of columns"),
         ({"strata": ["a", "a"]}, "strata: a is named twice"),

@@ -198,7 +198,7 @@ def test_columns_without_a_number():
         ({"width": 7, "stop": 100}, "do not fill 0 to 100"),
         ({"width": 0.001}, "more than 10,000"),
         ({"width": 10, "labels": ["a"]}, "labels need stop"),
-        ({"bands": [0, 100], "outside": "0-99"}, "outside: '0-99' is the label of a band"),
+        ({"bands": [0, 100], "outside": "0-99"}, "outside: the label is that of a band"),
         ({"bands": [0, 100], "outside": {"over": "x"}}, "outside must be"),
         ({"bands": [0, 100], "outside": None}, "outside must be"),
     ],

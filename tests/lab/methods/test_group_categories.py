@@ -56,7 +56,7 @@ def test_a_group_of_one_renames_and_others_stay_or_are_pooled():
 
 
 def test_a_misspelt_value_does_not_let_the_true_one_through():
-    with pytest.raises(OptionError, match="no row has the value 'twon'"):
+    with pytest.raises(OptionError, match="no row has value 2 of those that are listed"):
         group_categories(TOWNS, {"urban": ["city", "twon"]}, others="keep")
     # Where every value has its group, nothing can slip through; a category without a record is known, too.
     full = {"urban": ["city", "town", "port"], "rural": ["farm"]}
@@ -79,12 +79,12 @@ def test_numbers_text_and_truth_are_told_apart():
     [
         ({}, "groups: give a mapping"),
         (["city"], "groups: give a mapping"),
-        ({"urban": []}, "'urban' has no values"),
+        ({"urban": []}, "group 1 has no values"),
         ({"urban": None}, "a missing value or a list"),
         ({"urban": ["city", np.nan]}, "a missing value or a list"),
         ({"urban": [["city"]]}, "a missing value or a list"),
         ({"urban": {"city": 1}}, "a missing value or a list"),
-        ({"urban": ["city"], "big": ["city"]}, "'city' is named twice"),
+        ({"urban": ["city"], "big": ["city"]}, "a value of group 2 is named twice"),
         ({"a": [1], "b": [1.0]}, "named twice"),
         ({True: ["city"]}, "put it in quotes"),
         ({"": ["city"]}, "no text"),

@@ -223,7 +223,7 @@ def test_strength_is_a_number_above_0(strength):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "loud"}, "method must be one of additive, correlated, restricted, outliers, not 'loud'"),
+        ({"method": "loud"}, "method must be one of additive, correlated, restricted, outliers, not text"),
         ({"missing": "drop"}, "missing must be"),
         ({"seed": -1}, "seed must be"),
         ({"strata": 3}, "strata must be names"),

@@ -56,7 +56,7 @@ FAULTS = {
     "other word": ({"diversity": {"distinct": 3}}, "limits: there is no limit diversity; did you mean distinct or ent"),
     "far": ({"zzz": 1}, "limits: there is no limit zzz; there are k, "),
     "share": ({"individual_risk": 5}, "limits: individual_risk must be a number from 0 to 1, not 5"),
-    "text": ({"key_linkage": "low"}, "limits: key_linkage must be a number from 0 to 1, not 'low'"),
+    "text": ({"key_linkage": "low"}, "limits: key_linkage must be a number from 0 to 1, not text"),
     "truth": ({"k": True}, "limits: k must be a whole number from 1 on, not True"),
     "records": ({"household_uniques": 0.5}, "limits: household_uniques must be a whole number of records from 0 on"),
     "l": ({"distinct": 0}, "limits: distinct must be a number from 1 on, not 0"),
@@ -108,3 +108,12 @@ def test_a_recipe_measures_what_its_limits_need():
 def test_a_household_level_has_no_limits():
     with pytest.raises(OptionError, match="household_level: unknown setting limits"):
         as_recipe({**SETTINGS, "household_level": {"key_variables": ["region"], "limits": {"k": 3}}})
+
+
+@pytest.mark.parametrize("settings", [{"limits": {"k": 10**309}}, {"k": [10**309]}, {"seed": -(10**400)}], ids=list)
+def test_numbers_beyond_floats_are_one_line(settings):
+    with pytest.raises(OptionError, match="a number has hundreds of digits; write a smaller one"):
+        as_recipe({"key_variables": ["age"], **settings})
+    if "limits" in settings:
+        with pytest.raises(OptionError, match="limits: a number has hundreds of digits"):
+            as_limits(settings["limits"], spec=SPEC)

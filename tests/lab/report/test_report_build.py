@@ -50,6 +50,20 @@ def made(folder):
         return make_report(folder / "survey.csv", as_config(CONFIG), out)
 
 
+def test_page_has_the_notices_of_what_draws_its_charts(made):
+    """Copyright lines and terms, as their licences ask of every copy."""
+    page = made.path.read_text("utf-8")
+    for line in (
+        "vega: Copyright (c) 2015-2023, University of Washington Interactive Data Lab",
+        "vega-lite: Copyright (c) 2015, University of Washington",
+        "vega-embed: Copyright (c) 2015, University of Washington",
+        "d3: Copyright 2010-2023 Mike Bostock",
+        "Redistributions in binary form must reproduce the above copyright notice",
+        "Permission to use, copy, modify, and/or distribute this software for any purpose",
+    ):
+        assert line in page, line
+
+
 def test_report_is_one_private_file_with_its_verdict(made):
     assert [path.name for path in made.path.parent.iterdir()] == ["report.html"]
     assert made.path.stat().st_mode & 0o777 == 0o600

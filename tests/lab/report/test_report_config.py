@@ -67,7 +67,7 @@ FAULTS = {
     "another word": ({"thresholds": [0.1]}, "unknown setting thresholds"),
     "risk": ({"risks": [5]}, "risks must be a number from 0 to 1, not 5"),
     "few": ({"least": 9}, "least must be 10 or more"),
-    "Catalan": ({"language": "ca"}, "language must be one of en, es, not 'ca'"),
+    "Catalan": ({"language": "ca"}, "language must be one of en, es, not text"),
     "title": ({"title": 3}, "title must be a text of at most 200 characters"),
     "codes": ({"missing_codes": [88]}, "missing_codes must be names of columns with their codes"),
     "code": ({"missing_codes": {"age": [[1]]}}, "missing_codes: the codes of age must be numbers or texts"),

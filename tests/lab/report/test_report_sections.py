@@ -190,7 +190,9 @@ def test_an_identifier_that_is_still_released_is_said_at_the_top():
     found = analyse(FRAME.assign(copy=FRAME["rut"]), config, name="x")
     text = text_of(found, "es", ["summary"])
     assert (
-        wordings("note")["caution_identifiers"]["es"].split(":")[0] in text and "copy" in text and "R0000" not in text
+        wordings("note")["caution_held_identifier"]["es"].split(":")[0] in text
+        and "copy" in text
+        and "R0000" not in text
     )
 
 
