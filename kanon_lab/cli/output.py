@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from kanon_lab.show.parts import Part, Section
 
-#: Exit code where --fail is given and a limit is not met.
+#: Exit code where --fail is given and a limit is not met, or --fail-on-cautions and there is a caution.
 NOT_MET = 3
 #: Who may read what a command prints, in its JSON and in its first line: comparing the exact numbers of a run with a
 #: person and a run without reveals that person's values.
@@ -51,6 +51,16 @@ def show(
         there = f"; {what}: {names}" if names else ""
         reason = error.strerror or type(error).__name__
         raise StorageError(f"standard output cannot be written ({reason}){there}") from None
+
+
+def failing(judged: "Iterable[Mapping[str, Any]]", *, fail: bool, on_cautions: bool) -> str:
+    """Why verdicts end a command with 3 by ``--fail`` and ``--fail-on-cautions``, or nothing."""
+    judged = list(judged)
+    if fail and not all(verdict["met"] for verdict in judged):
+        return "a limit is not met (--fail)"
+    if on_cautions and (count := sum(len(verdict["cautions"]) for verdict in judged)):
+        return f"{count} caution{'s' if count > 1 else ''} in the result (--fail-on-cautions)"
+    return ""
 
 
 def end(code: int, reason: str) -> NoReturn:

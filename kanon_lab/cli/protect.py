@@ -11,6 +11,7 @@ from kanon_lab import files
 from kanon_lab.cli.options import (
     Command,
     engine_option,
+    fail_on_cautions_option,
     file_argument,
     json_option,
     reading_notes,
@@ -19,7 +20,7 @@ from kanon_lab.cli.options import (
     whole_number,
     without_folders,
 )
-from kanon_lab.cli.output import NOT_MET, OFFICE, end, show
+from kanon_lab.cli.output import NOT_MET, OFFICE, end, failing, show
 from kanon_lab.errors import OptionError, about
 
 _EXAMPLES = """
@@ -67,8 +68,9 @@ where recipe.yml holds
     help="If a record is below K in the end, write nothing and exit with 1 after the report.",
 )
 @click.option("--fail", is_flag=True, help="If a limit is not met, write nothing and exit with 3 after the report.")
+@fail_on_cautions_option
 @json_option
-def protect(source, recipe_path, out, overwrite, dry_run, neutralise, least, fail, as_json):
+def protect(source, recipe_path, out, overwrite, dry_run, neutralise, least, fail, fail_on_cautions, as_json):
     """Apply a recipe to the records in FILE, write them to OUT, and print their risk and utility.
 
     FILE and OUT are .csv, .parquet, .xlsx, .sav or .dta files (.gz may follow); FILE may also be a .sas7bdat file, or a
@@ -90,7 +92,7 @@ def protect(source, recipe_path, out, overwrite, dry_run, neutralise, least, fai
     looks for them there. The verdict is on K or, without it, on the recipe's k_required.
 
     Exit code: 0 on success; 1 if --fail-under-k is not met; 2 after bad input; 3 if --fail is used and a limit is not
-    met.
+    met, or --fail-on-cautions and there is a caution.
     """
     if out is None and not dry_run:
         raise OptionError("--out is not given; name the file to write, or try the recipe with --dry-run")
@@ -126,8 +128,8 @@ def protect(source, recipe_path, out, overwrite, dry_run, neutralise, least, fai
                 result["notes"] += _of_formats(protection, files.file_format(out))
         result |= {**OFFICE, "file": file, "recipe": recipe_path, "dry_run": dry_run, "out": None, "sha256": None}
         result["neutralised"] = cells = None
-        unmet = fail and not result["met"]
-        failed = unmet or (least is not None and not result["verdict"]["met"])
+        unmet = failing([result], fail=fail, on_cautions=fail_on_cautions)
+        failed = bool(unmet) or (least is not None and not result["verdict"]["met"])
         if not dry_run and not failed:
             cells = protection.write(out, overwrite=overwrite, neutralise=neutralise)
             sha256 = files.sha256(out) if Path(out).is_file() else None
@@ -135,7 +137,7 @@ def protect(source, recipe_path, out, overwrite, dry_run, neutralise, least, fai
     show(result, partial(print_protection, result, protection), result["out"], as_json=as_json)
     nothing = "" if dry_run else "; nothing was written"
     if unmet:
-        end(NOT_MET, f"a limit is not met (--fail){nothing}")
+        end(NOT_MET, f"{unmet}{nothing}")
     if failed:
         below = f"{result['verdict']['records']:,} records are below {least} (--fail-under-k)"
         end(1, f"{without_folders(file, file)}: {below}{nothing}")
@@ -202,7 +204,7 @@ def _counted_result(protection, recipe, least, of_reading):
         "columns": protection.released_columns,
         "released": protection.released_table,
         "untouched": untouched(protection.released_table),
-        "notes": [*result["notes"], *not_counted(protection, judged.verdict["name"])],
+        "notes": [*result["notes"], *not_counted(protection, judged.unknown)],
     }
 
 
@@ -247,14 +249,13 @@ def _of_classes(protection, recipe, least, of_reading):
 def _verdict(protection, recipe, least, judged):
     """Whether k is met in the end, by the recipe's meaning of a missing key, and which of three claims hold."""
     from kanon_lab import recipes
-    from kanon_lab.recipes.verdict import DECISIVE
+    from kanon_lab.recipes.verdict import decisive_claim, records_below, with_household_keys
 
     k = recipe.limits.get("k", recipe.k_required) if least is None else least
     if k is None:
         return None
-    claims = judged.claims if judged.k == k else recipes.final_claims(protection, k)
-    decisive = DECISIVE[recipe.spec.missing]
-    records = int(claims.set_index("claim")["records"][decisive])
+    claims = judged.claims if judged.k == k else recipes.final_claims(with_household_keys(protection), k)
+    decisive, records = decisive_claim(protection), records_below(protection, k)
     rows = claims[["claim", "records", "share", "meaning"]].assign(holds=claims["records"] == 0)
     return {"k": k, "met": records == 0, "records": records, "decisive": decisive, "claims": rows}
 

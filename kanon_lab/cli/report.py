@@ -10,6 +10,7 @@ from kanon_lab.cli.options import (
     Command,
     Source,
     engine_option,
+    fail_on_cautions_option,
     file_argument,
     json_option,
     max_bytes_option,
@@ -20,7 +21,7 @@ from kanon_lab.cli.options import (
     spill_option,
     thousands_option,
 )
-from kanon_lab.cli.output import NOT_MET, OFFICE, end, print_json, print_lines, print_parts, show
+from kanon_lab.cli.output import NOT_MET, OFFICE, end, failing, print_json, print_lines, print_parts, show
 from kanon_lab.errors import KanonLabError, OptionError, StorageError, inside, shortened, visible
 from kanon_lab.show.parts import Table
 
@@ -176,11 +177,14 @@ def _refuse_old(out):
     help="Replace a setting of the configuration. Repeatable.",
 )
 @click.option("--fail", is_flag=True, help="If a limit is not met, write only the page and exit with 3.")
+@fail_on_cautions_option
 @max_bytes_option
 @engine_option
 @spill_option
 @json_option
-def report(file, configs, out, protected, overwrite, internal, overrides, fail, engine, spill, as_json):
+def report(
+    file, configs, out, protected, overwrite, internal, overrides, fail, fail_on_cautions, engine, spill, as_json
+):
     """Write one HTML page on FILE and its protection by the steps of a configuration.
 
     The page needs no network, holds no record, and has at most 2 MB; only its owner may read it. It shows the verdict
@@ -192,8 +196,9 @@ def report(file, configs, out, protected, overwrite, internal, overrides, fail, 
     name of its configuration, or a name in which {name} is replaced by it.
 
     --protected also writes the protected file, the same bytes as kanon-lab protect writes: the command writes both the
-    page and the file, or neither. Only with --fail, if a limit is not met, it writes the page alone. It never replaces
-    an input file and, without --overwrite, no file with other bytes.
+    page and the file, or neither. Only with --fail, if a limit is not met, or with --fail-on-cautions, if there is a
+    caution, it writes the page alone. It never replaces an input file and, without --overwrite, no file with other
+    bytes.
 
     --internal writes a page for the office instead, marked as confidential on every screen. It adds the codes of groups
     and mappings, what each category became, and the key values at the highest risk. Keep it inside the office.
@@ -204,7 +209,8 @@ def report(file, configs, out, protected, overwrite, internal, overrides, fail, 
 
     If a step fails, its notebook is kept beside the page as NAME.failed.ipynb, without anything that may quote data.
 
-    Exit code: 0 on success; 2 after bad input; 3 if --fail is used and a limit is not met.
+    Exit code: 0 on success; 2 after bad input; 3 if --fail is used and a limit is not met, or --fail-on-cautions and
+    there is a caution.
     """
     if not configs:
         raise OptionError("--config is not given; name a configuration (kanon-lab init writes a first one)")
@@ -234,6 +240,7 @@ def report(file, configs, out, protected, overwrite, internal, overrides, fail, 
     errors: list[str] = []
     for path, config in wanted.items():
         options = {"protected": releases.get(path), "overwrite": overwrite, "only_met": fail, "internal": internal}
+        options |= {"only_without_cautions": fail_on_cautions}
         options |= {"engine": engines[path], "spill": spill, "progress": True}
         try:
             reports[path] = make_report(file, config, pages[path], **options)
@@ -251,10 +258,11 @@ def report(file, configs, out, protected, overwrite, internal, overrides, fail, 
         click.echo(f"kanon-lab: {visible(fault)}", err=True)
     if errors:
         raise click.exceptions.Exit(2)
-    if fail and not all(report.met for report in reports.values()):
+    judged = [report.judged for report in reports.values()]
+    if reason := failing(judged, fail=fail, on_cautions=fail_on_cautions):
         withheld = [row["protected"]["file"] for row in rows if row["protected"] and not row["protected"]["records"]]
         nothing = f"; not written: {', '.join(withheld)}" if withheld else ""
-        end(NOT_MET, f"a limit is not met (--fail){nothing}")
+        end(NOT_MET, f"{reason}{nothing}")
 
 
 def _pages(out, configs):

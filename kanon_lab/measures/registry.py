@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from operator import attrgetter
+from operator import attrgetter, methodcaller
 from typing import Any, Literal
 
 import numpy as np
@@ -196,6 +196,19 @@ def _with_size(part: str, kind: Kind, titles: Texts, unit: Unit) -> Measure:
     return Measure(name, kind, titles, of, unit=unit, shown="state", needs="household", part_of=whole, identifier=True)
 
 
+def _claim(name: str, meaning: str, titles: Texts, unmet: Texts) -> Measure:
+    """A row of the records that are counted for a claim; see `kanon_lab.methods.CLAIMS`."""
+    step = f"suppress: {{{{k_required: {{limit}}, claim: {name}}}}}"
+    advice = (
+        f"{unmet[0]} End the recipe with a step {step}, or recode {{key}} more broadly.",
+        f"{unmet[1]} Termine la receta con un paso {step}, o recodifique {{key}} en categorías más amplias.",
+    )
+    of = methodcaller("least", name)
+    return Measure(
+        name, "anonymity", titles, of, "release", unit="k", shown="", limit=Limit("at least", meaning, "3", advice)
+    )
+
+
 def _indicators(part: str, titles: Texts, kept: Texts | None = None, kind: Kind = "loss") -> Measure:
     """A row of `kanon_lab.measures.indicator_loss`."""
     name, of, unit = "indicators", _part_of("indicators", part), "share" if kept else "number"
@@ -209,15 +222,29 @@ _ROWS = [
     Measure("k_achieved", "anonymity", ("k achieved", "k alcanzado"), attrgetter("table.k_achieved"),
         unit="k", shown="file state summary steps", rounding="k",
         limit=Limit("at least",
-            "is met when every record is compatible with at least so many, itself included (a missing key matches any "
-            "value); with `missing: category`, when every released class has so many", "3",
-            ("{records} of {all} records are alike with fewer than {k} records, themselves included. What makes "
-             "records rare is most often {key}: recode it more broadly, or let a step suppress with k_required: {k} as "
-             "the last one.",
-             "{records} de {all} registros coinciden con menos de {k} registros, contándose a sí mismos. Lo que más "
-             "veces hace raro a un registro es {key}: recodifíquela en categorías más amplias, o termine la receta con "
-             "un paso suppress con k_required: {k}."),
-            name="k", usual=True)),
+            "is met when an intruder who knows a person's true keys finds at least so many records that may be theirs "
+            "(a missing key matches any value); with `missing: category`, when every released class has so many", "3",
+            ("For {records} of {all} records, an intruder who knows the true keys finds fewer than {limit} records. "
+             "What makes records rare is most often {key}: recode it more broadly, or end the recipe with a step "
+             "suppress: {{k_required: {limit}, claim: true_key}}.",
+             "De {records} de {all} registros, un intruso que conozca las claves verdaderas halla menos de {limit} "
+             "registros. Lo que más veces hace raro a un registro es {key}: recodifíquela en categorías más amplias, o "
+             "termine la receta con un paso suppress: {{k_required: {limit}, claim: true_key}}."),
+            name="k", usual=True,
+            title=("k (for an intruder who knows the true keys)",
+                   "k (para un intruso que conozca las claves verdaderas)"))),
+    _claim("compatible", "is met when every record, as released, is compatible with at least so many, itself included",
+        ("k, as released (compatible records)", "k, tal como se publica (registros compatibles)"),
+        ("{records} records, as released, are compatible with fewer than {limit}, some with {value}.",
+         "{records} registros, tal como se publican, son compatibles con menos de {limit}, alguno con {value}.")),
+    _claim("true_key", "is met when every true key is compatible with at least so many released records",
+        ("k, for true keys", "k, para las claves verdaderas"),
+        ("{records} true keys are compatible with fewer than {limit} released records, some with {value}.",
+         "{records} claves verdaderas son compatibles con menos de {limit} registros publicados, alguna con {value}.")),
+    _claim("own_class", "is met when every released class has at least so many, a missing value being one of its own",
+        ("records of the smallest released class", "registros de la menor clase publicada"),
+        ("{records} records are in a released class of fewer than {limit}, some in one of {value}.",
+         "{records} registros están en una clase publicada de menos de {limit}, alguno en una de {value}.")),
     Measure("combinations", "anonymity",
         ("fewest that are alike by some keys", "los menos que coinciden en algunas claves"),
         attrgetter("table.k_achieved"), unit="k", shown="",
@@ -368,7 +395,8 @@ _ROWS = [
              "broadly.",
              "Registros únicos para quien conozca las claves de todas las personas de su hogar: {value}, y se exigían "
              "{limit} como máximo. Retire la columna {household} y desordene los registros, o recodifique {key} en "
-             "categorías más amplias."))),
+             "categorías más amplias."),
+            usual=True)),
     Measure("exposed_by_columns", "risk",
         ("records that other columns bring below k (household size not counted)",
          "registros que otras columnas dejan por debajo de k (sin contar el tamaño del hogar)"),
@@ -382,6 +410,37 @@ _ROWS = [
              "Registros que quedan por debajo de k = {k} por columnas que no son claves ({columns}): {value}, y se "
              "exigían {limit} como máximo. Recodifique esas columnas como las claves, retírelas o declárelas claves."),
             columns=lambda release: release.exposure.names)),
+    Measure("shown_by_members", "risk",
+        ("records that members of their household bring below k",
+         "registros que otros miembros de su hogar dejan por debajo de k"),
+        attrgetter("by_members.records"), "release", unit="records", shown="", needs="household",
+        limit=Limit(
+            "at most", "is met when at most so many records fall below k once every hidden key value that other "
+            "members of the household show is filled in; `0` wherever `household` and `k` or "
+            "`k_required` are given, unless it says otherwise", "0",
+            ("Records that fall below k = {k} for an intruder who fills in hidden key values from other members of the "
+             "household: {value}, and at most {limit} were wanted. Suppress what members share once for each household "
+             "(household_level), or remove {household} and every column that is the same for all members of a "
+             "household, and shuffle the records.",
+             "Registros que quedan por debajo de k = {k} para un intruso que complete los valores clave ocultos con "
+             "los de otros miembros del hogar: {value}, y se exigían {limit} como máximo. Suprima lo que comparten los "
+             "miembros una vez por hogar (household_level), o retire {household} y toda columna igual para todos los "
+             "miembros de un hogar, y desordene los registros."),
+            columns=attrgetter("by_members.columns"))),
+    Measure("shown_by_neighbours", "risk",
+        ("records that their neighbours in the file bring below k",
+         "registros que sus vecinos en el archivo dejan por debajo de k"),
+        attrgetter("by_neighbours.records"), "release", unit="records", counted=False, shown="",
+        limit=Limit(
+            "at most", "is met when at most so many records fall below k once hidden key values are filled in from the "
+            "records before and after, of variables by which the file is in order; `0` wherever `k` or `k_required` is "
+            "given, unless it says otherwise", "0",
+            ("Records that fall below k = {k} for an intruder who fills in hidden key values from the records before "
+             "and after: {value}, and at most {limit} were wanted. End the recipe with a step shuffle_records.",
+             "Registros que quedan por debajo de k = {k} para un intruso que complete los valores clave ocultos con "
+             "los de los registros anterior y posterior: {value}, y se exigían {limit} como máximo. Termine la receta "
+             "con un paso shuffle_records."),
+            columns=attrgetter("by_neighbours.columns"))),
     Measure("unassigned_columns", "size", ("released columns without a role", "columnas publicadas sin papel"),
         lambda release: len(release.unassigned), "release", unit="columns", shown="",
         limit=Limit(

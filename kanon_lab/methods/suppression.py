@@ -22,8 +22,10 @@ from kanon_lab.methods.suppression_search import (
     compatible_records,
     equal_records,
     suppressed_codes,
+    tiers_of,
     violating_classes,
 )
+from kanon_lab.methods.true_keys import suppressed_for_true_keys
 from kanon_lab.roles import KeySpec, as_spec, check_k
 
 
@@ -181,23 +183,30 @@ def claims_of(
     counts: Counts | None = None,
 ) -> pd.DataFrame:
     """The claims for combinations of key columns, each with its k; codes are of records or rows, -1 where missing."""
-    rows, of_row = [], None if counts is None else counts.records
+    rows = []
     n = records_in(np.ones(len(known), dtype=bool), counts)
     for columns, k in combinations:
-        true, out = (np.column_stack([codes[:, columns], stratum]) for codes in (known, shown))
-        group, some = distinct_rows(out)
-        records = np.bincount(group, of_row).astype(np.int64, copy=False)
-        target, of_target = distinct_rows(true)
-        failing = {
-            "compatible": (compatible_records(out[some], out[some], records) < k)[group],
-            "own_class": (equal_records(out[some], out[some], records) < k)[group],
-            "true_key": (compatible_records(true[of_target], out[some], records) < k)[target],
-        }
         keys = ", ".join(str(names[column]) for column in columns)
-        for claim, fails in failing.items():
-            failed = records_in(fails, counts)
+        for claim, records in alike_by_claim(known[:, columns], shown[:, columns], stratum, counts).items():
+            failed = records_in(records < k, counts)
             rows.append((claim, keys, k, failed, failed / n, CLAIMS[claim]))
     return pd.DataFrame(rows, columns=CLAIM_COLUMNS)
+
+
+def alike_by_claim(
+    known: np.ndarray, shown: np.ndarray, stratum: np.ndarray, counts: Counts | None = None
+) -> dict[str, np.ndarray]:
+    """By claim, for each row the released records that are counted for it; arguments as of `claims_of`."""
+    of_row = None if counts is None else counts.records
+    true, out = (np.column_stack([codes, stratum]) for codes in (known, shown))
+    group, some = distinct_rows(out)
+    records = np.bincount(group, of_row).astype(np.int64, copy=False)
+    target, of_target = distinct_rows(true)
+    return {
+        "compatible": compatible_records(out[some], out[some], records)[group],
+        "own_class": equal_records(out[some], out[some], records)[group],
+        "true_key": compatible_records(true[of_target], out[some], records)[target],
+    }
 
 
 # The most sets of keys in `combinations`.
@@ -211,7 +220,9 @@ def local_suppression(
     k_required: int,
     importance: Mapping[str, int] | None = None,
     combinations: Sequence[Mapping] | None = None,
+    claim: str | None = None,
     counts: Counts | None = None,
+    true_keys: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> Suppression:
     """Suppress single key values until every record is like enough others (INE Chile 2023, section 8.2.2).
 
@@ -231,8 +242,14 @@ def local_suppression(
     combinations : sequence of mappings, optional
         Requirements instead of that on all keys: ``{"keys": [...], "k": 3}`` for some keys or ``{"size": 2, "k": 3}``
         for all sets of so many keys; ``k`` is by default `k_required`.
+    claim : {"compatible", "own_class", "true_key"}, optional
+        The claim to reach (see `CLAIMS`); by default ``compatible`` under ``wildcard``, ``own_class`` under
+        ``category``. For ``true_key`` a few more records lose values after the suppression for ``compatible``.
     counts : Counts, optional
         How many records each row stands for; by default 1.
+    true_keys : tuple of two ndarrays, each (rows, keys), optional
+        Codes of the keys as an intruder may know them and as the frame has them, -1 where missing: an earlier step may
+        have suppressed some. By default both are those of the frame.
 
     Returns
     -------
@@ -244,7 +261,8 @@ def local_suppression(
     With a single combination of keys and under ``wildcard``, each record that violates the requirement loses at least
     one value, and no other record loses any. Under ``category`` a few others may lose values so that the last
     violating records find a class, and a violating record with missing values may lose none, where others join it.
-    Under ``category`` all three claims (`protection_claims`) hold.
+    Under ``category``, and with ``own_class``, all three claims (`protection_claims`) hold; with ``true_key`` all but
+    ``own_class``.
 
     Examples
     --------
@@ -263,6 +281,8 @@ def local_suppression(
     """
     spec = as_spec(spec)
     check_policy(spec)
+    if claim is not None and claim not in CLAIMS:
+        raise OptionError(f"claim must be one of {', '.join(CLAIMS)}, not {shortened(repr(claim))}")
     k_required = check_k(k_required, "k_required")
     required = key_combinations(combinations, spec, k_required)
     # Only the codes are used, and category spares the count of compatible records.
@@ -281,16 +301,41 @@ def local_suppression(
     known = table.codes[table.class_of_row].astype(np.int64)
     group, some = distinct_rows(np.column_stack([known, stratum]))
     start, records = np.column_stack([known, stratum])[some], np.bincount(group, of_row).astype(np.int64, copy=False)
-    codes = suppressed_codes(start, records, required, ranks, [len(labels) for labels in table.labels], spec.missing)
+    policy = spec.missing if claim is None else "category" if claim == "own_class" else "wildcard"
+    values = [len(labels) for labels in table.labels]
+    codes = suppressed_codes(start, records, required, ranks, values, policy)
     violating = np.zeros(len(start), dtype=bool)
     for columns, k in required:
-        violating |= violating_classes(start, records, columns, k, spec.missing)
-    gone = (codes[:, :-1] < 0) & (start[:, :-1] >= 0)
-    of_record = gone[group]
+        violating |= violating_classes(start, records, columns, k, policy)
+    shown = codes[group, :-1]
+    if claim == "true_key":
+        true, before = (known, known) if true_keys is None else true_keys
+        after = np.where(shown < 0, -1, before)
+        shown = np.where(_for_true_keys(true, after, stratum, required, ranks, values, of_row) < 0, -1, shown)
+    of_record = (shown < 0) & (known >= 0)
     protected, cells = without_cells(frame, dict(zip(spec.key_variables, of_record.T, strict=True)), spec, counts)
-    claims = claims_of(known, codes[group, :-1], stratum, required, spec.key_variables, counts)
+    claims = claims_of(known, shown, stratum, required, spec.key_variables, counts)
     below, touched = (records_in(rows, counts) for rows in (violating[group], of_record.any(axis=1)))
     return Suppression(protected, cells, below, touched, claims)
+
+
+def _for_true_keys(
+    true: np.ndarray,
+    shown: np.ndarray,
+    stratum: np.ndarray,
+    required: Sequence[Combination],
+    ranks: Sequence[int],
+    values: Sequence[int],
+    of_row: np.ndarray | None,
+) -> np.ndarray:
+    """Codes of all rows with so many values suppressed that every combination holds for true keys as well."""
+    group, some = distinct_rows(np.column_stack([true, shown, stratum]))
+    known, codes, records = true[some], shown[some], np.bincount(group, of_row).astype(np.int64, copy=False)
+    for columns, k in required:
+        true_part, part = (np.column_stack([rows[:, columns], stratum[some]]) for rows in (known, codes))
+        part = suppressed_for_true_keys(true_part, part, records, k, tiers_of(columns, ranks, values))
+        codes[:, columns] = part[:, :-1]
+    return codes[group]
 
 
 def importance_ranks(importance: Mapping[str, int] | None, spec: KeySpec) -> list[int]:

@@ -62,17 +62,22 @@ def suppressed_codes(
         for columns, k in required:
             violating = violating_classes(codes, records, columns, k, missing)
             if violating.any():
-                # Positions in `columns`, most important tier first; in a tier the keys with most values first.
-                tiers = []
-                for rank in sorted({ranks[column] for column in columns}):
-                    tier = [i for i, column in enumerate(columns) if ranks[column] == rank]
-                    tiers.append(np.array(sorted(tier, key=lambda i: -values[columns[i]]), dtype=np.intp))
+                tiers = tiers_of(columns, ranks, values)
                 part = [*columns, codes.shape[1] - 1]
                 codes = codes.copy()
                 codes[:, part] = search(codes[:, part], records, k, tiers, violating)
         # Wildcards only gain compatible records; under category, a class of another combination may become too small.
         if missing == "wildcard" or (codes == before).all():
             return codes
+
+
+def tiers_of(columns: Sequence[int], ranks: Sequence[int], values: Sequence[int]) -> list[np.ndarray]:
+    """Positions in `columns`, most important tier first; in a tier the keys with most values first."""
+    tiers = []
+    for rank in sorted({ranks[column] for column in columns}):
+        tier = [i for i, column in enumerate(columns) if ranks[column] == rank]
+        tiers.append(np.array(sorted(tier, key=lambda i: -values[columns[i]]), dtype=np.intp))
+    return tiers
 
 
 def violating_classes(

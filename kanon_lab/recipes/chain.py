@@ -249,7 +249,8 @@ class Protection(Chain):
 
     def _with_step(self, name: str, kind: Kind, settings: dict[str, Any], seed: int | None) -> Protection:
         before, apply = self.state, kind.apply or _household_level
-        applied = apply(before.working, self.released_spec, settings, seed=0 if seed is None else seed)
+        of_step = {"seed": 0 if seed is None else seed, **self._known(name)}
+        applied = apply(before.working, self.released_spec, settings, **of_step)
         removed = (*before.removed, *applied.removed)
         done = changes(before.working, applied.frame.drop(columns=list(applied.removed)))
         kept = applied.frame.copy(deep=False)
@@ -272,6 +273,12 @@ class Protection(Chain):
         )
         return replace(self, steps=(*self.steps, step))
 
+    def _known(self, step: str) -> dict[str, Any]:
+        """What `suppress` is told beside its settings: the true keys behind those that earlier steps suppressed."""
+        if step != "suppress" or not any(any(earlier.suppressed.values()) for earlier in self.steps):
+            return {}
+        return {"true_keys": self.state.truth.attacked(self.state.working, self.released_spec.key_variables)}
+
     def _truth(self, kind: Kind, settings: dict, before: State, after: pd.DataFrame, households: Chain | None) -> Truth:
         """The truth after a step: recoded if the step recodes, as before if it suppresses or perturbs.
 
@@ -291,6 +298,9 @@ class Protection(Chain):
                 values[name] = recoded_truth(true, shown, inner.values[name].take(home), rule)
             elif rule is not None or (inner is not None and name not in perturbed):
                 values[name] = recoded_truth(true, shown, after[name].loc[rows], rule)
+        if inner is not None:
+            own = {name: column for name, column in inner.values.items() if name not in values}
+            values |= {name: pd.Series(column.take(home).array, index=rows, name=name) for name, column in own.items()}
         return Truth(values, truth.perturbed | perturbed, (truth.blurred - {*rules}) | quantities)
 
 

@@ -7,7 +7,7 @@ be counted, and once to be written.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,7 +21,7 @@ from kanon_lab.classes.sums import sums_by_group
 from kanon_lab.columns import Coded, coded, distinct_rows, grouped, named_columns, pack, quantity
 from kanon_lab.errors import DataError, TextError, inside, shortened
 from kanon_lab.measures.file_measures import UNWEIGHTED
-from kanon_lab.measures.registry import LIMITS, measures
+from kanon_lab.measures.registry import measures
 from kanon_lab.methods.recode_settings import RECODINGS, recoded_column
 from kanon_lab.recipes.chain import Protection, apply_steps
 from kanon_lab.recipes.measured import Baseline, Truth, changed_cells, recoded_truth
@@ -266,7 +266,7 @@ class CountedProtection(Protection):
 
         method = local_suppression if name == "suppress" else suppress_above_risk
         state, options = self.state, read(kind.model, settings).fields_set
-        result = method(state.working, self.released_spec, **options, counts=self.counts)
+        result = method(state.working, self.released_spec, **options, **self._known(name), counts=self.counts)
         changed, suppressed = (dict.fromkeys(self.released_columns, 0) for _ in range(2))
         lost, touched = dict(self.lost), np.zeros(len(state.working), dtype=bool)
         for column, cells in named_columns(state.working):
@@ -395,13 +395,13 @@ def counted_protection(records: Records, plan: Plan) -> CountedProtection:
     )
 
 
-def not_counted(protection: CountedProtection, limits: Iterable[str] = ()) -> Iterator[str]:
-    """What is not measured on counts, and which limits are on that."""
+def not_counted(protection: CountedProtection, unknown: Sequence[str] = ()) -> Iterator[str]:
+    """What is not measured on counts, and which limits are therefore `unknown`."""
     yield (
         "counted by an engine: links, losses, indicators and what other columns or members of a household tell are not "
         "measured; protect an extract in memory for them"
     )
-    if unknown := [name for name in limits if not LIMITS[name].counted]:
+    if unknown:
         yield not_known(unknown)
     if numbers := [str(n) for n, step in enumerate(protection.steps, 1) if step.records_touched is None]:
         yield f"records touched by step {', '.join(numbers)} are not counted"

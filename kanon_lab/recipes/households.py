@@ -195,21 +195,37 @@ def _tail(count: int, sizes: np.ndarray, n: int) -> float:
 
 def order_notes(protection: Chain) -> Iterator[Note]:
     """Notes on what the order of the released records reveals, and which step ends that."""
-    # What steps have put in random order: of `kanon_lab.recipes.steps.SHUFFLED_BY`.
-    ways = {read(ShuffleRecords, step.settings).by for step in protection.steps if step.name == "shuffle_records"}
-    if any(step.name == "shuffle_members" for step in protection.steps):
-        ways.add("within_household")
+    ways = _shuffled(protection)
     if "record" in ways:
         return
-    original, released = protection.original.loc[protection.state.working.index], protection.shows_households
-    block = np.arange(len(original))
-    if released:  # numbers, from 0 on, of the runs of records of one household
-        home, _ = distinct(original[protection.spec.household])
-        block = np.concatenate([[0], np.cumsum(home[1:] != home[:-1])])
-    if not (released and "household" in ways):
-        yield from _between(protection, original, block)
-    if released and "within_household" not in ways:
-        yield from _within(protection, original, block)
+    if (block := order_blocks(protection)) is not None:
+        yield from _between(protection, block)
+    if protection.shows_households and "within_household" not in ways:
+        yield from _within(protection, _blocks(protection))
+
+
+def _shuffled(protection: Chain) -> set[str]:
+    """What steps have put in random order: of `kanon_lab.recipes.steps.SHUFFLED_BY`."""
+    ways = {read(ShuffleRecords, step.settings).by for step in protection.steps if step.name == "shuffle_records"}
+    return ways | {"within_household" for step in protection.steps if step.name == "shuffle_members"}
+
+
+def order_blocks(protection: Chain) -> np.ndarray | None:
+    """For each released record the number of its run of records of one household, from 0 on; None if in random order.
+
+    Unless the household ID is released, each record is a run of its own.
+    """
+    ways, released = _shuffled(protection), protection.shows_households
+    return None if "record" in ways or (released and "household" in ways) else _blocks(protection)
+
+
+def _blocks(protection: Chain) -> np.ndarray:
+    """Numbers of the runs of records of one household, whatever the order."""
+    rows = protection.state.working.index
+    if not protection.shows_households:
+        return np.arange(len(rows))
+    home, _ = distinct(protection.original.loc[rows, protection.spec.household])
+    return np.concatenate([[0], np.cumsum(home[1:] != home[:-1])])
 
 
 def _tested(protection: Chain) -> list[str]:
@@ -219,18 +235,31 @@ def _tested(protection: Chain) -> list[str]:
     return [name for name in dict.fromkeys(names) if name in protection.original]
 
 
-def _between(protection: Chain, original: pd.DataFrame, block: np.ndarray) -> Iterator[Note]:
-    """Notes on equal neighbours: records, or households if their ID is released."""
-    first, names, alike = np.concatenate([[True], block[1:] != block[:-1]]), _tested(protection), {}
-    for name in names:
+def ordered_variables(
+    protection: Chain, block: np.ndarray, names: Iterable[str] | None = None
+) -> dict[str, tuple[float, float]]:
+    """Variables that neighbours (records, or households) share more often than by chance; how often they do, and would.
+
+    All that the order may reveal are looked at, or those of them that are named.
+    """
+    original = protection.original.loc[protection.state.working.index]
+    first = np.flatnonzero(np.diff(block, prepend=-1))
+    tested, alike = _tested(protection), {}
+    for name in tested if names is None else [name for name in tested if name in names]:
         codes, _ = distinct(original[name])
         share, expected, p = alike_neighbours(codes[first])
-        if p < LEVEL / len(names):
-            alike[name] = Note("alike_neighbours", column=shortened(name), often=share, at_random=expected)
-    if not alike:
+        if p < LEVEL / len(tested):
+            alike[name] = share, expected
+    return alike
+
+
+def _between(protection: Chain, block: np.ndarray) -> Iterator[Note]:
+    """Notes on equal neighbours: records, or households if their ID is released."""
+    if not (alike := ordered_variables(protection, block)):
         return
+    notes = [Note("alike_neighbours", column=shortened(name), often=o, at_random=r) for name, (o, r) in alike.items()]
     key = "order_as_it_came" if protection.in_order else "order_not_random"
-    yield Note(key, columns=tuple(alike.values()), level=LEVEL)
+    yield Note(key, columns=tuple(notes), level=LEVEL)
     for name in alike:
         disclosed, lost = disclosed_by_neighbours(protection, name, block)
         if disclosed:
@@ -238,27 +267,32 @@ def _between(protection: Chain, original: pd.DataFrame, block: np.ndarray) -> It
 
 
 def disclosed_by_neighbours(protection: Chain, name: str, block: np.ndarray) -> tuple[int, int]:
-    """The number of suppressed values of a variable that its neighbours reveal, and of all its suppressed values.
-
-    An intruder takes a missing value to be that of the records before and after if these agree. Members of one
-    household (`block`) are no neighbours here.
-    """
+    """The number of suppressed values of a variable that its neighbours reveal, and of all its suppressed values."""
     state = protection.state
     if name in state.removed or name not in state.truth.values:
         return 0, 0
     shown, true = state.working[name], state.truth.values[name].loc[state.working.index]
     truth, code = joint_codes(true, shown)
     lost = (code < 0) & (truth >= 0)
+    return int((lost & (guessed_by_neighbours(code, block) == truth)).sum()), int(lost.sum())
+
+
+def guessed_by_neighbours(code: np.ndarray, block: np.ndarray) -> np.ndarray:
+    """For each record the value that the known records before and after agree on, -1 where they do not.
+
+    Members of one household (`block`) are no neighbours here.
+    """
     known = pd.Series(np.where(code < 0, np.nan, code)).groupby(block)
     before = known.last().ffill().shift().to_numpy()[block]
     after = known.first().bfill().shift(-1).to_numpy()[block]
-    return int((lost & (before == after) & (before == truth)).sum()), int(lost.sum())
+    return np.where(before == after, before, -1).astype(np.int64)
 
 
-def _within(protection: Chain, original: pd.DataFrame, block: np.ndarray) -> Iterator[Note]:
+def _within(protection: Chain, block: np.ndarray) -> Iterator[Note]:
     """Notes on the places of members: whether the first of a household tends to be above or below the second."""
     from scipy.stats import binomtest
 
+    original = protection.original.loc[protection.state.working.index]
     first = np.flatnonzero(np.concatenate([[True], block[1:] != block[:-1]]))
     first = first[np.isin(first + 1, np.flatnonzero(block[1:] == block[:-1]) + 1)]
     names, ordered = _tested(protection), []

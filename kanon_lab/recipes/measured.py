@@ -50,6 +50,11 @@ def joint_codes(left: pd.Series, right: pd.Series) -> tuple[np.ndarray, np.ndarr
     return number[first.codes], number[np.where(second.codes < 0, -1, second.codes + len(first.texts))]
 
 
+def in_order_of(frame: pd.DataFrame, column: pd.Series) -> pd.Series:
+    """A column of the same records in the order of a frame."""
+    return column if column.index.equals(frame.index) else column.loc[frame.index]
+
+
 def same_values(left: pd.Series, right: pd.Series) -> np.ndarray:
     """Whether two columns, row by row, have the same value as text (34 and "34" do) or are both missing."""
     return np.equal(*joint_codes(left, right))
@@ -101,9 +106,16 @@ class Truth:
 
     def beside(self, working: pd.DataFrame, names: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:
         """Codes of variables as they truly are and as `working` shows them, each (n, variables); -1 where missing."""
-        pairs = [joint_codes(self.values[name], working[name]) for name in names]
+        pairs = [joint_codes(in_order_of(working, self.values[name]), working[name]) for name in names]
         known, shown = (np.column_stack([pair[side] for pair in pairs]).astype(np.int64) for side in (0, 1))
         return known, shown
+
+    def attacked(self, working: pd.DataFrame, names: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:
+        """The same, but where a perturbed variable is shown, its shown value counts as the true one, as k counts it."""
+        names = list(names)
+        known, shown = self.beside(working, names)
+        untrue = np.array([name in self.perturbed for name in names], dtype=bool) & (shown >= 0)
+        return np.where(untrue, shown, known), shown
 
 
 def recoded_truth(true: pd.Series, before: pd.Series, after: pd.Series, rule: Rule | None) -> pd.Series:

@@ -217,8 +217,9 @@ def as_limits(
 ) -> dict[str, Any]:
     """The limits of an office as numbers, or mappings of variables or levels of risk to numbers, in `LIMITS`' order.
 
-    Without a limit ``k`` it is `k_required`. With a limit ``k``, that on ``exposed_by_columns`` is 0 by default; limits
-    that always hold, such as that on ``unassigned_columns``, are 0 with or without it (None: no such limit).
+    Without a limit ``k`` it is `k_required`. With a limit ``k``, those on ``exposed_by_columns``,
+    ``shown_by_neighbours`` and, where a household is named, ``shown_by_members`` are 0 by default. Limits that
+    always hold, such as that on ``unassigned_columns``, are 0 with or without it (None: no such limit).
     """
     if not isinstance(limits, Mapping):
         such_as = "{k: 3, global_risk: 0.02}"
@@ -232,6 +233,9 @@ def as_limits(
     wanted = {**({} if k_required is None else {"k": k_required}), **limits}
     if wanted.get("k") is not None:
         wanted.setdefault("exposed_by_columns", 0)
+        wanted.setdefault("shown_by_neighbours", 0)
+        if spec.household is not None:
+            wanted.setdefault("shown_by_members", 0)
     for name in LIMITS:
         if limit_of(name).always:
             wanted.setdefault(name, 0)

@@ -19,7 +19,7 @@ from kanon_lab.data.values import Labels, UserMissing
 from kanon_lab.errors import UnfitOptionError, inside, meant, shortened
 from kanon_lab.measures.survey_indicators import KEYS
 from kanon_lab.methods import CLAIMS
-from kanon_lab.methods.suppression import claims_of, key_combinations
+from kanon_lab.methods.suppression import alike_by_claim, claims_of, key_combinations
 from kanon_lab.recipes.identifiers import Content, Identifier, identifiers_in
 from kanon_lab.recipes.measured import Baseline, Measured, Truth, without_variables
 from kanon_lab.roles import KeySpec, check_k
@@ -283,6 +283,16 @@ def final_claims(protection: Chain, k_required: int) -> pd.DataFrame:
     everywhere = np.zeros(len(codes[0]), dtype=np.int64)
     wanted = [([*range(len(names))], check_k(k_required, "k_required"))]
     return claims_of(*codes, everywhere, wanted, names, protection.state.counts)
+
+
+def final_counts(protection: Chain) -> dict[str, np.ndarray]:
+    """By claim, for each record or row the released records that are counted for it.
+
+    As in `final_claims`, but a perturbed value that is shown counts as the true one: k promises nothing about others.
+    """
+    names = protection.released_spec.key_variables
+    codes = protection.state.truth.attacked(protection.aligned, names)
+    return alike_by_claim(*codes, np.zeros(len(codes[0]), dtype=np.int64), protection.state.counts)
 
 
 def claims_since(protection: Chain) -> pd.DataFrame:

@@ -17,7 +17,7 @@ from kanon_lab.arguments import as_share, check_positive
 from kanon_lab.columns import coded, refuse, with_columns
 from kanon_lab.errors import OptionError, meant, shortened
 from kanon_lab.measures import ESTIMATORS
-from kanon_lab.methods import KEEPS, local_suppression, suppress_above_risk
+from kanon_lab.methods import CLAIMS, KEEPS, local_suppression, suppress_above_risk
 from kanon_lab.methods.perturbation import MISSING, MOST_NOISE
 from kanon_lab.methods.recode_settings import RECODINGS, Recoding, recoded
 from kanon_lab.methods.suppression import check_key, check_policy, importance_ranks, key_combinations
@@ -110,6 +110,14 @@ class Suppress(StepSettings):
         "what must be met in place of all keys together: some keys (`keys`), or all sets of so many (`size`), "
         "each with its own `k` or without",
         "[{keys: [age, sex], k: 5}, {size: 2}]",
+    )
+    claim: Annotated[str, chosen_from(CLAIMS)] | None = setting(
+        None,
+        "what is to hold for every record: `compatible` (so many released records are compatible with it), `true_key` "
+        "(also with the original keys, which an intruder may know; a few more cells) or `own_class` (so many have the "
+        "same key, a missing value being a value of its own; more cells)",
+        "true_key",
+        unless="by `missing`: `compatible` with `wildcard`, `own_class` with `category`",
     )
 
     @property
@@ -282,9 +290,9 @@ def _recode(frame, spec, settings, *, seed, step) -> Applied:
     return Applied(recoded(step, read(RECODINGS[step], settings), frame))
 
 
-def _suppress(frame, spec, settings, *, seed, step) -> Applied:
+def _suppress(frame, spec, settings, *, seed, step, **more) -> Applied:
     method = local_suppression if step == "suppress" else suppress_above_risk
-    result = method(frame, spec, **read(STEPS[step].model, settings).fields_set)
+    result = method(frame, spec, **read(STEPS[step].model, settings).fields_set, **more)
     return Applied(result.frame, claims=result.claims)
 
 

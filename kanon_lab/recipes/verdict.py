@@ -2,28 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from kanon_lab.classes.counts import records_in
 from kanon_lab.columns import distinct, named_rows
 from kanon_lab.errors import shortened
 from kanon_lab.measures import household_size, measure, with_household_composition
 from kanon_lab.measures.file_measures import UNWEIGHTED, ClassRisks
 from kanon_lab.measures.registry import LIMITS, limit_of
+from kanon_lab.methods import CLAIMS
 from kanon_lab.recipes.exposure import Exposure, dependent_columns, exposed_by_columns, untried
 from kanon_lab.recipes.households import household_disclosure, order_notes, shared_by_members
 from kanon_lab.recipes.identifiers import columns_of
 from kanon_lab.recipes.released import label_notes, released_columns, unassigned, untouched
-from kanon_lab.recipes.state import Chain, derived_seed, final_claims
+from kanon_lab.recipes.shown import Shown, shown_by_members, shown_by_neighbours
+from kanon_lab.recipes.state import Chain, derived_seed, final_claims, final_counts
 from kanon_lab.recipes.steps import kind_of
 from kanon_lab.terms import Note
 
-#: By policy for missing keys, the claim that says whether k is met.
-DECISIVE = {"wildcard": "compatible", "category": "own_class", "error": "own_class"}
+
+def decisive_claim(protection: Chain) -> str:
+    """The claim that says whether k is met.
+
+    Where keys are suppressed and may be any value (``wildcard``), an intruder who knows the true keys finds fewer
+    records than those that are alike as released.
+    """
+    if protection.spec.missing != "wildcard":
+        return "own_class"
+    suppressed = {name for step in protection.steps for name, cells in step.suppressed.items() if cells}
+    return "compatible" if suppressed.isdisjoint(protection.spec.key_variables) else "true_key"
+
+
+def records_below(protection: Chain, k: int) -> int:
+    """Records for which a limit of k is not met."""
+    alike = final_counts(with_household_keys(protection))[decisive_claim(protection)]
+    return records_in(alike < k, protection.state.counts)
+
+
+def household_keys(protection: Chain) -> tuple[str, ...]:
+    """The released key variables of the household level that are no keys of persons."""
+    spec, released = protection.spec, protection.released_columns
+    taken = (*spec.key_variables, *spec.ghosts, spec.weight, spec.household)
+    wanted = [name for level in protection.household_chains for name in level.spec.key_variables]
+    return tuple(name for name in dict.fromkeys(wanted) if name in released and name not in taken)
+
+
+def with_household_keys(protection: Chain) -> Chain:
+    """The protection with its `household_keys` among its keys, and its end measured so."""
+    spec, state = protection.spec, protection.state
+    if not (keys := household_keys(protection)):
+        return protection
+    sensitive = tuple(name for name in spec.sensitive_variables if name not in keys)
+    spec = replace(spec, key_variables=(*spec.key_variables, *keys), sensitive_variables=sensitive)
+    protection = replace(protection, spec=spec)
+    measured = protection.measured(state.working, state.removed, state.truth, state.counts)
+    last = replace(protection.steps[-1], state=replace(state, measured=measured))
+    return replace(protection, steps=(*protection.steps[:-1], last))
 
 
 def final_diversity(protection: Chain) -> tuple[dict[str, dict], list[str]]:
@@ -49,8 +89,8 @@ class Caution:
     """A risk of a release that no limit covers.
 
     `key` is ``identifier``, ``exposed``, ``own_class``, ``true_key``, ``household_size``, ``household_composition``,
-    ``numeric_linkage`` or ``perturbed``; `count` the records (of an identifier the cells; None where it is a share);
-    `columns` those that reveal it; `text` a sentence.
+    ``numeric_linkage``, ``perturbed``, ``stale_ghosts`` or, in a report, ``held_identifier``; `count` the records (of
+    an identifier the cells; None where none are counted); `columns` those that reveal it; `text` a sentence.
     """
 
     key: str
@@ -83,6 +123,11 @@ class Judged:
     def met(self) -> bool:
         """Whether a limit was set, and every limit is met."""
         return is_set(self.verdict.to_dict("records")) and bool(self.verdict["met"].all())
+
+    @property
+    def unknown(self) -> list[str]:
+        """Names of the limits whose measures cannot be taken."""
+        return self.verdict.loc[self.verdict["found"].isna(), "name"].tolist()
 
     def to_dict(self) -> dict[str, Any]:
         """``limits`` (rows, with ``value`` for ``found``), ``met`` and ``cautions``, in types that JSON has."""
@@ -126,7 +171,7 @@ def judge(protection: Chain, limits: Mapping[str, Any], *, k_required: int | Non
     rows = [row for name, limit in limits.items() for row in release.rows(name, limit)]
     verdict = pd.DataFrame(rows, columns=VERDICT, dtype=object)
     verdict = verdict.astype({"level": float, "met": bool, "records": "Int64"})
-    return Judged(k, verdict, release.exposure, release.claims, tuple(_cautions(release)))
+    return Judged(k, verdict, release.exposure, release.claims, tuple(_cautions(release, limits)))
 
 
 def k_of(limits: Mapping[str, Any], k_required: int | None) -> int:
@@ -138,12 +183,18 @@ class Release:
     """A release and what is counted of it, when it is asked for: the limits and cautions read the same counts."""
 
     def __init__(self, protection: Chain, k: int):
+        protection = with_household_keys(protection)
         self.protection, self.k, self.last = protection, k, protection.state.measured
 
     @cached_property
     def claims(self) -> pd.DataFrame:
         """What the release may claim."""
         return final_claims(self.protection, self.k)
+
+    @cached_property
+    def alike(self) -> dict[str, np.ndarray]:
+        """By claim, for each record the released records that are counted for it."""
+        return final_counts(self.protection)
 
     @cached_property
     def exposure(self) -> Any:
@@ -165,6 +216,20 @@ class Release:
         """Records for which a claim does not hold."""
         return int(self.claims.set_index("claim")["records"][claim])
 
+    def least(self, claim: str) -> int:
+        """The fewest records that are counted for a record by a claim."""
+        return int(self.alike[claim].min())
+
+    @cached_property
+    def by_members(self) -> Shown:
+        """See `kanon_lab.recipes.shown.shown_by_members`."""
+        return shown_by_members(self.protection, self.k)
+
+    @cached_property
+    def by_neighbours(self) -> Shown:
+        """See `kanon_lab.recipes.shown.shown_by_neighbours`."""
+        return shown_by_neighbours(self.protection, self.k)
+
     def rows(self, name: str, limit: Any) -> Iterator[tuple]:
         """The verdict on a limit, one row or one for each variable or level."""
         measure, by = LIMITS[name], limit_of(name).by
@@ -176,15 +241,16 @@ class Release:
             for level, most in limit.items():
                 records = measure.of(self.classes, level)
                 yield _row(name, most, records, level=level, records=records)
+        elif name == "k" or name in CLAIMS:
+            claim = decisive_claim(self.protection) if name == "k" else name
+            below = records_in(self.alike[claim] < limit, self.protection.state.counts)
+            yield _row(name, limit, self.least(claim), records=below)
         elif by == "combination":
             for entry in limit:
                 fewest, below, worst = entry.count(self.protection.state, self.protection.released_spec)
                 if fewest >= 0:
                     about = {"variable": entry.called, "records": below, "columns": worst}
                     yield _row(name, entry.least, fewest, **about)
-        elif name == "k":
-            below = self.failing(DECISIVE[self.protection.spec.missing])
-            yield (*_row(name, limit, self.last.k_achieved)[:-3], below == 0, below, ())
         elif measure.is_shown("state"):
             yield _row(name, limit, self.last[measure.name])
         else:
@@ -222,8 +288,8 @@ def _row(name: str, limit: float, value: float | None, *, variable=None, level=N
     return name, variable, level, limit, bound, value, met, records, columns
 
 
-def _cautions(release: Release) -> Iterator[Caution]:
-    """Cautions, the gravest first."""
+def _cautions(release: Release, limits: Container[str]) -> Iterator[Caution]:
+    """Cautions of what no limit counts, the gravest first."""
     protection, last, k = release.protection, release.last, release.k
     spec = protection.spec
     for identifier in protection.identifiers or ():
@@ -238,17 +304,25 @@ def _cautions(release: Release) -> Iterator[Caution]:
             parts = {"names": names, "role": row.role, "keys": keys, "records": row.records, "k": k}
             yield Caution("exposed", row.records, row.columns, Note(f"caution_exposed_{row.direction}", **parts))
     for claim in ("own_class", "true_key"):
-        if (failing := release.failing(claim)) > release.failing("compatible"):
+        failing, counted = release.failing(claim), claim in limits or (claim == "true_key" and "k" in limits)
+        if counted and failing == records_in(release.alike[claim] < k, protection.state.counts):
+            continue
+        if failing > release.failing("compatible"):
             yield _caution(claim, failing, spec.key_variables, k=k)
-    household, counted = (str(spec.household),), last.with_household_size
-    if counted is not None and (unique := counted["sample_uniques"]) > release.table.sample_uniques:
-        yield _caution("household_size", unique, household)
-    if release.composition:
-        yield _caution("household_composition", release.composition, household)
-    if (linked := last["numeric_linkage"]) is not None and linked > _MOST_LINKED:
+    household, counts = (str(spec.household),), last.with_household_size or {"sample_uniques": 0}
+    if "household_uniques" not in limits:
+        if (unique := counts["sample_uniques"]) > release.table.sample_uniques:
+            yield _caution("household_size", unique, household)
+        if release.composition:
+            yield _caution("household_composition", release.composition, household)
+    linked = last["numeric_linkage"]
+    if "numeric_linkage" not in limits and linked is not None and linked > _MOST_LINKED:
         yield _caution("numeric_linkage", None, spec.numeric_variables, linked=linked)
     if perturbed := tuple(name for name in spec.key_variables if name in protection.state.truth.perturbed):
         yield _caution("perturbed", None, perturbed)
+    if protection.state.counts is None:
+        for columns, note in _stale_ghosts(protection):
+            yield Caution(note.key, None, columns, Note("caution_grave", note=note))
 
 
 def _caution(key: str, records: int | None, columns: tuple[str, ...], **parts: Any) -> Caution:
@@ -279,19 +353,14 @@ def notes_of(protection: Chain) -> Iterator[Note]:
     if names := untouched(released_columns(protection)):
         yield Note("untouched", columns=_listed(names))
     yield from one_band_notes(protection)
-    # Keys that were recoded, with their released ghosts that no step has changed.
-    changed = {name for step in protection.steps for name, cells in step.changed.items() if cells}
-    kept = {*protection.released_columns} - changed
-    stale = {key: [g for g in ghosts if g in kept] for key, ghosts in spec.ghost_variables.items() if key in changed}
-    for key, ghosts in stale.items():
-        if ghosts:
-            yield Note("stale_ghosts", variable=shortened(key), columns=_listed(ghosts))
+    stale = {name for names, _ in _stale_ghosts(protection) for name in names}
+    yield from (note for _, note in _stale_ghosts(protection))
     for row in named_rows(dependent_columns(protection)):
         named = {"column": shortened(row.column), "role": row.role, "variable": shortened(row.variable)}
         if row.variable == spec.household:
             if row.told > row.cells / 2:
                 yield Note("tells_households", **named, values=row.distinct_values)
-        elif row.column not in stale.get(row.variable, ()):
+        elif not (row.column in stale and row.column in spec.ghost_variables.get(row.variable, ())):
             yield Note("tells_key", **named, values=row.distinct_values, told=row.told, cells=row.cells)
     pairs, unread = untried(protection)
     if pairs or unread:
@@ -303,6 +372,15 @@ def notes_of(protection: Chain) -> Iterator[Note]:
     yield from label_notes(protection)
     if (estimates := protection.estimates) is not None and estimates["lower"].isna().all():
         yield Note("no_interval")
+
+
+def _stale_ghosts(protection: Chain) -> Iterator[tuple[tuple[str, ...], Note]]:
+    """Released ghosts, changed by no step, of keys that were recoded, each with its note."""
+    changed = {name for step in protection.steps for name, cells in step.changed.items() if cells}
+    kept = {*protection.released_columns} - changed
+    for key, ghosts in protection.spec.ghost_variables.items():
+        if key in changed and (names := tuple(ghost for ghost in ghosts if ghost in kept)):
+            yield names, Note("stale_ghosts", variable=shortened(key), columns=_listed(names))
 
 
 def one_band_notes(protection: Any) -> Iterator[Note]:
@@ -367,8 +445,10 @@ def _guessed(protection: Chain) -> Iterator[Note]:
 
 
 def _households(protection: Chain) -> Iterator[Note]:
-    """What members of a household reveal of each other."""
+    """Which keys of households the verdict counts, and what members of a household reveal of each other."""
     spec, state = protection.spec, protection.state
+    if keys := household_keys(protection):
+        yield Note("household_keys", columns=_listed(keys))
     if not protection.shows_households:
         return
     household = shortened(str(spec.household))

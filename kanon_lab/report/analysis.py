@@ -17,13 +17,14 @@ from kanon_lab.data.microdata import MicrodataFile, reading_notes, without_codes
 from kanon_lab.recipes.chain import Protection, protect
 from kanon_lab.recipes.measured import without_variables
 from kanon_lab.recipes.released import held_identifier
-from kanon_lab.recipes.verdict import Judged, judge
+from kanon_lab.recipes.verdict import Caution, Judged, judge
 from kanon_lab.report import tables
 from kanon_lab.report.config import ReportConfig
 from kanon_lab.report.safe import named_grid, shown_settings
 from kanon_lab.report.tables import Internal
 from kanon_lab.report.words import Words
 from kanon_lab.roles import KeySpec
+from kanon_lab.terms import Note
 
 if TYPE_CHECKING:
     from kanon_lab.engines.release import Records
@@ -160,6 +161,9 @@ def analyse(
     progress("limits")
     judged = judge(protection, config.limits, k_required=config.recipe.k_required)
     summary = _summary(protection, config, about_file["name"], judged.k)
+    if error := summary["identifiers_found"]:
+        held = Caution("held_identifier", None, (), Note("caution_held_identifier", error=error))
+        judged = replace(judged, cautions=(held, *judged.cautions))
     least = summary["least"]
     states = _states(protection)
     of_risk = {when: tables.Risks(table, protection.estimator) for when, table in states.items()}

@@ -81,7 +81,7 @@ class Report:
         The verdict: ``limits``, ``met`` and ``cautions``.
     protected : dict or None
         ``file``, ``sha256`` (None of a folder) and ``records`` of the protected file; the last two None where it was
-        not to be written since a limit is not met. None where none was asked for.
+        not to be written (`only_met`, `only_without_cautions`). None where none was asked for.
     engine : str
         What counted the records.
     notes : tuple of str
@@ -110,6 +110,7 @@ def make_report(
     protected: str | Path | None = None,
     overwrite: bool = False,
     only_met: bool = False,
+    only_without_cautions: bool = False,
     internal: bool = False,
     progress: bool = False,
     engine: str = "memory",
@@ -133,6 +134,8 @@ def make_report(
         Whether to replace a protected file that holds something else.
     only_met : bool
         Whether to write it only where every limit is met. The page is written all the same.
+    only_without_cautions : bool
+        Whether to write it only where no caution is given, likewise.
     internal : bool
         Whether the page is for the office only: it is marked so, and has every setting, what each category became, and
         the key values at the highest risk.
@@ -183,7 +186,9 @@ def make_report(
         page = report_page(executed, title=results["title"], language=config.language, banner=marked)
         if (size := len(page.encode())) > _MOST_BYTES:
             raise OptionError(f"{out.name}: would have {size:,} bytes, more than {_MOST_BYTES:,}; take columns out")
-        if target is None or draft is None or (only_met and not results["judged"]["met"]):
+        judged = results["judged"]
+        withheld = (only_met and not judged["met"]) or (only_without_cautions and judged["cautions"])
+        if target is None or draft is None or withheld:
             _write(out, page)
         else:
             with _placed(draft, target, overwrite, moved=by_engine):

@@ -402,7 +402,8 @@ def _steps(guesses: pd.DataFrame, keys: list[str]) -> list[dict[str, Any]]:
         {"recode": {"variable": row.variable, "bands": [*range(0, _OPEN_AGE + 1, row.bands), None], "closed": "left"}}
         for row in named_rows(guesses[guesses["variable"].isin(keys) & (guesses["bands"] > 0)])
     ]
-    return [*recode[:1], {"suppress": {"importance": {name: place for place, name in enumerate(keys, 1)}}}]
+    importance = {name: place for place, name in enumerate(keys, 1)}
+    return [*recode[:1], {"suppress": {"importance": importance, "claim": "true_key"}}]
 
 
 def reason(row: Any, texts: dict[str, str]) -> str:

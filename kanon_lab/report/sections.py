@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 _WIDTHS = {"text": 40, "subtitle": 52}
 # Rows of a table; and of the pairs of categories that most records have.
 _SIZE, _MOST_PAIRS = 25, 300
-# Notes about columns that undo the protection of others.
-_GRAVE = ("stale_ghosts",)
 
 
 def section(analysis: Analysis, name: str, language: str = "en") -> Section:
@@ -71,7 +69,8 @@ def _summary(a: Analysis, w: Words) -> list:
         lines.append(w.say("rounded", step=summary["step"]))
     return [
         *_verdict(a, w),
-        *(Paragraph(text, "kanon-caution") for text in _cautions(a, w)),
+        *(Paragraph(w.note(caution.text), "kanon-caution") for caution in a.judged.cautions),
+        *_others(a, w),
         w.table(main_measures(a, w), "main_caption"),
         *_left_out(a, w),
         w.section(
@@ -127,17 +126,13 @@ def _is_unknown(a: Analysis, row: Any) -> bool:
     return bool(a.left_out) and pd.isna(row.found)
 
 
-def _cautions(a: Analysis, w: Words) -> list[str]:
-    """What the verdict leaves out, for readers of the summary alone."""
-    summary, grave = a.summary, [note for note in a.notes if note.key in _GRAVE]
-    found = summary["identifiers_found"]
-    lines = [w.say("identifiers_found", error=found if a.internal else w.say("internal_names"))] if found else []
-    lines += [w.say("left_caution", title=w.say("h_left"))] if a.left_out else []
-    lines += [w.note(caution.text) for caution in a.judged.cautions]
-    lines += [w.say("caution_grave", note=w.note(note)) for note in grave]
-    if others := len(a.notes) - len(grave):
-        lines.append(w.say("caution_note" if others == 1 else "caution_notes", count=others, title=w.say("h_release")))
-    return lines
+def _others(a: Analysis, w: Words) -> list:
+    """What the verdict and its cautions leave out, for readers of the summary alone."""
+    parts = [w.text("left_caution", title=w.say("h_left"))] if a.left_out else []
+    if others := len(a.notes) - sum(caution.text.key == "caution_grave" for caution in a.judged.cautions):
+        key = "caution_note" if others == 1 else "caution_notes"
+        parts.append(w.text(key, count=others, title=w.say("h_release")))
+    return parts
 
 
 def _variables(a: Analysis, w: Words) -> list:

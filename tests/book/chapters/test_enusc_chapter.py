@@ -41,7 +41,8 @@ def test_recorded_risks_of_the_case(book):
     assert (number(risk, "k achieved", before), number(risk, "k achieved", after)) == (1, results["k-required"])
     assert number(risk, "records alone", after) == 0
     assert results["household-before"] > results["global-before"]
-    assert results["verdict"]["so"].tolist() == ["met"] * 4
+    # All but one: the order of the file, which the page mixes, shows hidden values of neighbours.
+    assert [so for so in results["verdict"]["so"] if so != "met"] == ["not met"]
     # Far below, the page says.
     assert results["global-after"] < results["limit-global-risk"] / 3
     assert results["household-after"] < results["limit-household-risk"] / 3

@@ -41,7 +41,7 @@ def made(tmp_path, monkeypatch):
         if config.title == "fails":
             raise DataError("survey.csv: has no records (step: read the file)")
         out.write_text("page")
-        verdict = VERDICT | {"met": True} if config.title == "met" else VERDICT
+        verdict = VERDICT | {"met": True, "cautions": []} if config.title == "met" else VERDICT
         return Report(out, {"file": file, **config.shown}, 1.25, verdict)
 
     monkeypatch.setattr(report, "make_report", make_report)
@@ -81,7 +81,7 @@ def test_people_read_the_verdict_in_a_line_a_limit(made, capsys):
     assert command() == 0
     assert capsys.readouterr().out.splitlines() == [
         "r.html: 4 bytes, 1.2 s (a.yml)",
-        "  NOT MET  k achieved: 2, to be at least 3",
+        "  NOT MET  k (for an intruder who knows the true keys): 2, to be at least 3",
         "  met      global risk: 1.1%, to be at most 2%",
         "  met      household risk: not known, to be at most 5%",
         "  NOT MET  released columns without a role (mail): 1, to be at most 0",
@@ -95,6 +95,14 @@ def test_exit_code_is_3_where_asked_and_a_limit_is_not_met(made, capsys):
     assert shown.out.startswith("r.html: 4 bytes")
     assert shown.err == "kanon-lab: a limit is not met (--fail)\n"
     assert command("--fail", "--set", "title=met") == 0
+
+
+def test_a_caution_ends_the_command_with_3_where_asked(made, capsys):
+    assert command("--fail-on-cautions") == 3
+    assert capsys.readouterr().err == "kanon-lab: 1 caution in the result (--fail-on-cautions)\n"
+    assert command("--fail", "--fail-on-cautions") == 3
+    assert capsys.readouterr().err == "kanon-lab: a limit is not met (--fail)\n"
+    assert command("--fail-on-cautions", "--set", "title=met") == 0
 
 
 def test_where_nothing_can_be_printed_the_line_says_that_the_page_is_there(made, monkeypatch, capsys):

@@ -30,7 +30,7 @@ household_level:
 steps:
   - recode: {variable: age, bands: [0, 15, 30, 45, 60, 75, null], closed: left}
   - shuffle_members: {line_number: line}
-  - suppress: {importance: {sex: 1, region: 2, age: 3}}
+  - suppress: {importance: {sex: 1, region: 2, age: 3}, claim: true_key}
 """
 
 
@@ -121,7 +121,7 @@ def test_json_holds_the_contract(capsys, folder, tmp_path):
     assert set(rows["age"]) == {"column", "role", "cells_changed", "cells_suppressed", "distinct_values"}
     assert (rows["w"]["distinct_values"], rows["hh"]["distinct_values"]) == (None, 40)
     assert result["untouched"] == ["s"]
-    assert (result["verdict"]["k"], result["verdict"]["met"], result["verdict"]["decisive"]) == (3, True, "compatible")
+    assert (result["verdict"]["k"], result["verdict"]["met"], result["verdict"]["decisive"]) == (3, True, "true_key")
     assert [claim["claim"] for claim in result["verdict"]["claims"]] == ["compatible", "own_class", "true_key"]
     below = {claim["claim"]: claim["records"] for claim in result["verdict"]["claims"]}
     assert (below["compatible"], below["own_class"]) == tuple(each["3"] for each in result["violations"].values())
@@ -481,3 +481,22 @@ def test_json_commands_no_terminal(capsys):
     shown = capsys.readouterr().out
     assert json.loads(shown) == told
     assert shown.rstrip("\n").isprintable() and "Coru\xf1a \u6771\u4eac" in shown
+
+
+def test_a_caution_exits_with_3_where_asked_and_writes_nothing(capsys, tmp_path):
+    """Nobody has named a column in which everybody has a value of their own."""
+    rows = [f"{'mw'[n % 2]},{n // 2 % 3},r{n % 3},x{n}" for n in range(60)]
+    (tmp_path / "survey.csv").write_text("\n".join(["sex,age,region,code", *rows]))
+    settings = "key_variables: [sex, age]\nlimits: {k: 3, unassigned_columns: null, identifiers_found: null}\n"
+    out = tmp_path / "out.csv"
+    for gone, code in (("", 3), ("steps:\n- remove_variables: {variables: code}\n", 0)):
+        (tmp_path / "recipe.yml").write_text(settings + gone)
+        args = [tmp_path / "survey.csv", "--recipe", tmp_path / "recipe.yml", "--out", out, "--fail", "--json"]
+        found, text, err = call(capsys, *args, "--fail-on-cautions")
+        result = json.loads(text)
+        assert (found, result["met"], out.exists()) == (code, True, code == 0)
+        assert [(each["key"], each["columns"]) for each in result["cautions"]] == [("identifier", ["code"])] * (
+            code == 3
+        )
+        said = "kanon-lab: 1 caution in the result (--fail-on-cautions); nothing was written\n"
+        assert err == (said if code else "")

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_lab.classes import class_table
+from kanon_lab.classes.counts import Counts
 from kanon_lab.errors import DataError, OptionError
 from kanon_lab.methods import local_suppression, protection_claims
 from kanon_lab.roles import KeySpec
@@ -262,3 +263,49 @@ def test_claims_need_the_same_records_and_values():
         protection_claims(EIGHT, EIGHT.replace({"Key1": {4: 7}}), list(EIGHT), k_required=2)
     with pytest.raises(DataError, match="has other records"):
         protection_claims(EIGHT, EIGHT.iloc[::-1], list(EIGHT), k_required=2)
+
+
+@given(files(), st.integers(1, 4), st.sampled_from(["wildcard", "category"]), st.permutations([1, 1, 2]), st.booleans())
+def test_a_claim_that_is_asked_for_holds_whatever_the_policy(frame, k, policy, ranks, apart):
+    k = min(k, len(frame))
+    spec, importance = KeySpec(KEYS, missing=policy), dict(zip(KEYS, ranks, strict=True))
+    combinations = [{"keys": ["a", "b"]}, {"size": 1}] if apart else None
+    for claim in ("compatible", "true_key", "own_class"):
+        options = {"k_required": k, "importance": importance, "combinations": combinations, "claim": claim}
+        result = local_suppression(frame, spec, **options)
+        held = {*result.claims.loc[result.claims["records"] == 0, "claim"]}
+        assert {"compatible", claim} <= held
+        for columns in [["a", "b"], ["a"], ["b"], ["c"]] if apart else [KEYS]:
+            assert failing(frame, result.frame, k, columns)[claim] == 0
+        kept = result.frame[KEYS].notna()
+        assert (result.frame[KEYS].where(kept) == frame[KEYS].where(kept)).where(kept, True).all(axis=None)
+
+
+def test_true_keys_cost_few_cells_more_and_take_them_from_the_least_important_key():
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"a": rng.integers(0, 9, 400), "b": rng.integers(0, 7, 400), "c": rng.integers(0, 4, 400)})
+    found = {}
+    for claim in (None, "compatible", "true_key", "own_class"):
+        result = local_suppression(frame, KEYS, k_required=3, importance={"a": 1, "b": 2}, claim=claim)
+        found[claim] = result.cells.set_index("variable")["cells"]
+    assert found[None].equals(found["compatible"])
+    assert found["compatible"].sum() < found["true_key"].sum() < 1.2 * found["own_class"].sum()
+    more = found["true_key"] - found["compatible"]
+    assert more["c"] > 0 and more["a"] == 0
+    with pytest.raises(OptionError, match="claim must be one of compatible, own_class, true_key, not 'k'"):
+        local_suppression(frame, KEYS, k_required=3, claim="k")
+
+
+def test_true_keys_are_sought_within_strata_and_for_counts_as_for_records():
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({"a": rng.integers(0, 5, 200), "b": rng.integers(0, 6, 200), "s": rng.integers(0, 2, 200)})
+    spec = KeySpec(["a", "b"], strata="s")
+    result = local_suppression(frame, spec, k_required=4, claim="true_key")
+    parts = [frame["s"] == stratum for stratum in (0, 1)]
+    assert [failing(frame[part], result.frame[part], 4, ["a", "b"])["true_key"] for part in parts] == [0, 0]
+    rows = frame.value_counts().rename("n").reset_index()
+    counted = local_suppression(
+        rows, spec, k_required=4, claim="true_key", counts=Counts(rows["n"].to_numpy().astype(np.int64), None)
+    )
+    assert counted.cells.equals(result.cells)
+    assert counted.claims.equals(result.claims)

@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 from kanon_lab import KeySpec, class_table
 from kanon_lab.errors import OptionError
 from kanon_lab.measures import file_risk, with_household_composition
+from kanon_lab.methods import CLAIMS
 from kanon_lab.recipes import final_claims, protect
 from kanon_lab.recipes.plan import as_limits
-from kanon_lab.recipes.verdict import judge
+from kanon_lab.recipes.verdict import decisive_claim, judge
 
 KEYS = ["region", "sex"]
+ATTACKS = ["exposed_by_columns", "shown_by_members", "shown_by_neighbours"]
 ALWAYS = ["unassigned_columns", "identifiers_found"]
 
 
@@ -62,6 +64,9 @@ def test_every_limit_is_met_just_where_what_was_measured_keeps_to_it(frame, miss
     risk = file_risk(table).risk
     limits = {
         "k": 2,
+        "compatible": 2,
+        "true_key": 2,
+        "own_class": 2,
         "global_risk": share,
         "household_risk": share,
         "individual_risk": share,
@@ -75,8 +80,10 @@ def test_every_limit_is_met_just_where_what_was_measured_keeps_to_it(frame, miss
     judged = judge(chain, as_limits(limits, spec=chain.spec))
     met = judged.verdict.set_index("name")["met"]
     found = judged.verdict.set_index("name")["found"]
-    decisive = {"wildcard": "compatible", "category": "own_class"}[missing]
-    assert met["k"] == (final_claims(chain, 2).set_index("claim")["records"][decisive] == 0)
+    claims = final_claims(chain, 2).set_index("claim")["records"]
+    assert met["k"] == (claims[{"wildcard": "true_key", "category": "own_class"}[missing]] == 0)
+    assert (met["k"], found["k"] >= 2) == (met[decisive_claim(chain)], met["k"])
+    assert {claim: met[claim] for claim in CLAIMS} == (claims == 0).to_dict()
     for name in ("global_risk", "household_risk", "key_linkage"):
         assert (found[name], met[name]) == (last[name], last[name] <= share)
     assert (found["individual_risk"], met["individual_risk"]) == (risk.max(), risk.max() <= share)
@@ -87,9 +94,9 @@ def test_every_limit_is_met_just_where_what_was_measured_keeps_to_it(frame, miss
     assert met["exposed_by_columns"] == (found["exposed_by_columns"] == 0)
     assert judged.met == met.all()
     told = json.loads(json.dumps(judged.to_dict()))
-    assert [row["name"] for row in told["limits"]] == [*limits, "exposed_by_columns", *ALWAYS]
-    assert {row["bound"] for row in told["limits"] if row["name"] in ("k", "distinct", "entropy")} == {"at least"}
-    assert told["limits"][4]["level"] == share
+    assert [row["name"] for row in told["limits"]] == [*limits, *ATTACKS, *ALWAYS]
+    assert {row["bound"] for row in told["limits"] if row["name"] in ("k", *CLAIMS, "distinct")} == {"at least"}
+    assert told["limits"][7]["level"] == share
 
 
 def test_a_limit_on_what_cannot_be_measured_is_not_met_and_one_on_what_is_not_released_does_not_bind():
@@ -146,8 +153,15 @@ def test_cautions_count_what_no_limit_counts(missing):
     chain = protect(frame, KeySpec(KEYS, household="home", missing=missing)).apply("suppress", {"k_required": 2})
     cautions = {each.key: each for each in judge(chain, {"k": 2}).cautions}
     claims = final_claims(chain, 2).set_index("claim")["records"]
-    for claim in ("own_class", "true_key"):
-        assert (claim in cautions) == (claims[claim] > claims["compatible"])
+    assert ("own_class" in cautions) == (claims["own_class"] > claims["compatible"])
+    assert "true_key" not in cautions  # the limit on k counts it
+    without = {each.key for each in judge(chain, {}, k_required=2).cautions}
+    assert ("true_key" in without) == (claims["true_key"] > claims["compatible"])
+    assert not {each.key for each in judge(chain, {"own_class": 2, "household_uniques": 9}).cautions} & {
+        "own_class",
+        "household_size",
+        "household_composition",
+    }
     unique = chain.state.measured.with_household_size["sample_uniques"]
     assert ("household_size" in cautions) == (unique > 0)
     assert all("\n" not in each.text for each in cautions.values())

@@ -17,6 +17,7 @@ SPEC = KeySpec(
     ["region", "age"], household="home", sensitive_variables=["illness", "income"], numeric_variables=["income"]
 )
 SETTINGS = {"key_variables": ["region"], "household": "home", "sensitive_variables": ["illness"]}
+ATTACKS = {"shown_by_members": 0, "shown_by_neighbours": 0}
 ALWAYS = {name: 0 for name, row in LIMITS.items() if row.limit.always}
 SHARES = [name for name in LIMITS if name.endswith("_risk") and name != "above_risk"] + ["key_linkage"]
 
@@ -25,7 +26,7 @@ def test_every_limit_is_a_number_by_its_name_in_one_order():
     given = {"exposed_by_columns": 7, "t_closeness": 0.4, "entropy": {"income": 1.5}, "distinct": 2, "key_linkage": 0}
     given |= {"household_uniques": 3, "above_risk": {0.2: 1, 0.05: 4}, "individual_risk": 1, "household_risk": 0.5}
     found = as_limits({**given, "global_risk": 0.02, "k": 3}, spec=SPEC)
-    assert list(found) == [name for name in LIMITS if name in {**given, "global_risk": 0, "k": 0, **ALWAYS}]
+    assert list(found) == [name for name in LIMITS if name in {**given, "global_risk": 0, "k": 0, **ALWAYS, **ATTACKS}]
     assert found["distinct"] == {"illness": 2, "income": 2}
     assert found["entropy"] == {"income": 1.5}
     assert found["t_closeness"] == {"illness": 0.4, "income": 0.4}
@@ -40,11 +41,13 @@ def test_shares_stay_as_they_are_and_none_is_no_limit(given):
     assert as_limits({**given, **dict.fromkeys(ALWAYS)}, spec=SPEC) == wanted
 
 
-def test_columns_that_tell_keys_are_limited_wherever_k_is():
+def test_what_others_show_of_keys_is_limited_wherever_k_is():
+    attacks = {"exposed_by_columns": 0, **ATTACKS}
     assert as_limits({}, spec=SPEC) == ALWAYS
-    assert as_limits({"k": 3}, spec=SPEC) == {"k": 3, "exposed_by_columns": 0, **ALWAYS}
-    assert as_limits({}, spec=SPEC, k_required=3) == {"k": 3, "exposed_by_columns": 0, **ALWAYS}
-    assert as_limits({"k": 3, "exposed_by_columns": None}, spec=SPEC) == {"k": 3, **ALWAYS}
+    assert as_limits({"k": 3}, spec=SPEC) == {"k": 3, **attacks, **ALWAYS}
+    assert as_limits({}, spec=SPEC, k_required=3) == {"k": 3, **attacks, **ALWAYS}
+    assert as_limits({"k": 3, **dict.fromkeys(attacks)}, spec=SPEC) == {"k": 3, **ALWAYS}
+    assert "shown_by_members" not in as_limits({"k": 3}, spec=KeySpec(["age"]))
 
 
 FAULTS = {

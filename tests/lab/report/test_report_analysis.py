@@ -26,7 +26,7 @@ SETTINGS = {
     "indicators": {"rates": ["illness"], "means": ["income"], "by": ["region", "group"]},
     "steps": [
         {"recode": {"variable": "age", "width": 20}},
-        {"suppress": {"importance": {"sex": 1, "region": 2, "age": 3}}},
+        {"suppress": {"claim": "true_key", "importance": {"sex": 1, "region": 2, "age": 3}}},
     ],
     "map": {"grid": {"w": [10, 20]}, "steps": [{"recode": {"variable": "age", "width": "$w"}}]},
 }

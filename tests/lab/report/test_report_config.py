@@ -12,7 +12,7 @@ from kanon_lab.measures.registry import LIMITS
 from kanon_lab.recipes.yaml_file import dump_yaml
 from kanon_lab.report import as_config, read_config
 
-EXPOSED = {"exposed_by_columns": 0}
+EXPOSED = {"exposed_by_columns": 0, "shown_by_neighbours": 0}
 #: Limits that hold where nothing is said.
 ALWAYS = {name: 0 for name, row in LIMITS.items() if row.limit.always}
 KEYS = {"key_variables": ["region", "age"]}
@@ -36,9 +36,9 @@ def test_what_is_not_said_is_usual():
     [
         ({"k_required": 4}, {"k": 4, **EXPOSED}, 4),
         ({"limits": {"k": 4}}, {"k": 4, **EXPOSED}, 4),
-        ({"limits": {"k": 7, "exposed_by_columns": None}, "k_required": 4}, {"k": 7}, 4),
+        ({"limits": {"k": 7, **dict.fromkeys(EXPOSED)}, "k_required": 4}, {"k": 7}, 4),
         ({"limits": {"global_risk": 0.02}, "k_required": 4}, {"k": 4, "global_risk": 0.02, **EXPOSED}, 4),
-        ({"limits": {"global_risk": 0, "k": None}}, {"global_risk": 0}, None),
+        ({"limits": {"global_risk": 0, "k": None}}, {"global_risk": 0, "unassigned_columns": 0}, None),
     ],
 )
 def test_limit_of_k_and_k_required_stand_in_for_each_other(given, limits, k_required):

@@ -193,7 +193,7 @@ def test_an_identifier_that_is_still_released_is_said_at_the_top():
     found = analyse(FRAME.assign(copy=FRAME["rut"]), config, name="x")
     for internal in (False, True):
         text = text_of(dataclasses.replace(found, internal=internal), "es", ["summary"])
-        assert texts()["identifiers_found"]["es"].split(":")[0] in text and "R0000" not in text
+        assert wordings("note")["caution_held_identifier"]["es"].split(":")[0] in text and "R0000" not in text
         assert ("copy" in text) == internal  # which column it is would tell readers where to look
 
 
