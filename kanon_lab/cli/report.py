@@ -318,7 +318,8 @@ def _print(rows):
         size = Path(row["report"]).stat().st_size
         print_lines([f"{row['report']}: {size:,} bytes, {row['seconds']:.1f} s ({row['config']})"])
         print_lines(judged_lines(row))
-        lines = []
+        seed = row["parameters"].get("seed")
+        lines = [f"seed: {seed}; keep it secret, with the file as it came"] if seed else []
         if (file := row["protected"] or {}).get("records"):
             lines.append(f"written: {file['file']}, {file['records']:,} records")
         print_lines(f"  {line}" for line in [*lines, *(f"note: {note}" for note in row["notes"])])

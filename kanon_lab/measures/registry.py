@@ -363,8 +363,9 @@ _ROWS = [
          "registros que otras columnas dejan por debajo de k (sin contar el tamaño del hogar)"),
         lambda release: release.exposure.records, "release", unit="records", counted=False, shown="",
         limit=Limit(
-            "at most", "is met when at most so many records fall below k once a released column that tells or refines "
-            "a key is used as one more; `0` wherever `k` or `k_required` is given, unless it says otherwise", "0",
+            "at most", "is met when at most so many records fall below k for an intruder who guesses keys by other "
+            "released columns, beyond what guessing without them gets; `0` wherever `k` or `k_required` is given, "
+            "unless it says otherwise", "0",
             ("Records that fall below k = {k} through columns that are no keys ({columns}): {value}, and at most "
              "{limit} were wanted. Recode these columns as the keys are, remove them, or name them as keys.",
              "Registros que quedan por debajo de k = {k} por columnas que no son claves ({columns}): {value}, y se "
@@ -381,6 +382,24 @@ _ROWS = [
              "máximo. Dé a cada una un papel, retírela o, si cualquiera puede tenerla como está, inclúyala en "
              "released_as_is."),
             always=True, columns=lambda release: release.unassigned)),
+    Measure("identifiers_found", "size",
+        ("columns that identify persons by what their cells hold",
+         "columnas que identifican a personas por lo que contienen sus celdas"),
+        lambda release: None if release.identifying is None else len(release.identifying),
+        "release", unit="columns", counted=False, shown="",
+        limit=Limit(
+            "at most", "is met when at most so many released columns hold e-mail addresses, telephone numbers, numbers "
+            "of persons and the like, free text, or a value of its own in nearly every filled cell; `0` unless it says "
+            "otherwise, and `null` for no such limit", "0",
+            ("Columns that identify persons by what their cells hold ({columns}): {value}, and at most {limit} were "
+             "wanted. Remove them, or name them under direct_identifiers; the cautions say what they hold. Only a "
+             "column of free text, or with a value of its own in nearly every cell, may be listed under released_as_is "
+             "once somebody has looked at it.",
+             "Columnas que identifican a personas por lo que contienen sus celdas ({columns}): {value}, y se exigían "
+             "{limit} como máximo. Retírelas o nómbrelas en direct_identifiers; las advertencias dicen qué contienen. "
+             "Solo una columna de texto libre, o con un valor propio en casi cada celda, puede incluirse en "
+             "released_as_is cuando alguien la haya revisado."),
+            always=True, columns=lambda release: release.identifying or ())),
     # What a release has lost.
     Measure(
         "equal_cells", "loss", ("key cells as they came", "celdas clave como llegaron"), attrgetter("equal_cells"),

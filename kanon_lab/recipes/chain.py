@@ -26,7 +26,17 @@ from kanon_lab.recipes.measured import Baseline, Truth, changes, recoded_truth
 from kanon_lab.recipes.plan import USUAL_ESTIMATOR, USUAL_K, USUAL_RISKS, Plan, columns_of, file_plan, household_plan
 from kanon_lab.recipes.released import proof, released_columns, released_labels
 from kanon_lab.recipes.settings import as_indicators
-from kanon_lab.recipes.state import Cells, Chain, State, Step, check_columns, claims_since, derived_seed, step_errors
+from kanon_lab.recipes.state import (
+    Cells,
+    Chain,
+    State,
+    Step,
+    check_columns,
+    claims_since,
+    derived_seed,
+    drawn_seed,
+    step_errors,
+)
 from kanon_lab.recipes.steps import Applied, Kind, kind_of
 from kanon_lab.recipes.verdict import notes_of
 from kanon_lab.recipes.yaml_file import beside, dump_yaml, read_yaml, seen_from
@@ -292,7 +302,7 @@ def protect(
     risks: Iterable[float] = USUAL_RISKS,
     estimator: str = USUAL_ESTIMATOR,
     indicators: measures.IndicatorSet | Mapping[str, Any] | None = None,
-    seed: int = 0,
+    seed: int | None = None,
 ) -> Protection:
     """Start the protection of a file: drop its direct identifiers and measure it.
 
@@ -311,8 +321,8 @@ def protect(
     indicators : IndicatorSet or mapping, optional
         The survey's own indicators, estimated after each step beside those of the file as it came; a mapping as
         `kanon_lab.recipes.as_indicators` takes it.
-    seed : int
-        From 0 on.
+    seed : int, optional
+        From 0 on, of what is random in later steps. Without one it is drawn, so that nobody can guess it.
 
     Returns
     -------
@@ -356,7 +366,7 @@ def protect(
     working = original.drop(columns=list(spec.direct_identifiers))
     truth = Truth({name: original[name] for name in (*spec.key_variables, *spec.sensitive_variables)})
     start = State(working, (), truth, baseline.measured(working, (), truth))
-    return Protection(**vars(baseline), seed=check_seed(seed), start=start, **labels)
+    return Protection(**vars(baseline), seed=drawn_seed() if seed is None else check_seed(seed), start=start, **labels)
 
 
 def _several(values: object, name: str, such_as: str) -> list:

@@ -1,42 +1,67 @@
 """Released columns, other than keys, that reveal a key or values that were suppressed or recoded.
 
 A region goes with its commune, a date of birth with an age, and a weight with a region if it was made by region. An
-intruder who knows which value goes with which has one more key than the office counted. Two directions are looked for,
-in sets of at most two columns: columns that *tell* a key, and a column that *follows* from keys (a coarser copy of one,
-say), so that it narrows a class in which the key is hidden.
+intruder who knows which value goes with which has one more key than the office counted. What is counted is this attack:
+
+1. The intruder guesses each cell of a key that was suppressed, recoded, perturbed or removed, by another column: the
+   guess is the value that is most frequent among the *other* records with the same value of the column. Or the other
+   way round: the true key of the target guesses a column (a coarser copy of it, say), which is released beside the
+   hidden key.
+2. Without the column the intruder guesses too: by what is released of the key (a band, or nothing) alone, and beside
+   each other key. The best of these guesses is wrong in so many of the hidden cells. The share of these errors that the
+   column removes is Goodman and Kruskal's lambda: 0 for a column that tells nothing, 1 for a copy, and about 0.9 for a
+   copy in which one value in ten is drawn anew.
+3. Of the records with the target's released keys, those drop out of which the guess says another value. Right guesses
+   that leave fewer than k are counted, each by the share of right guesses that is beyond what guessing without the
+   column gets. A record whose guess is wrong misleads, and is not counted.
+4. A column counts only if luck explains its gain less than once in a million times (`kanon_lab.recipes.guessing`), all
+   columns, parts, pairs and keys that are tried taken together.
+
+Columns are read as they are, by their parts (`kanon_lab.recipes.column_parts`), and in pairs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import combinations
-from math import log
-from typing import Any, NamedTuple
+from itertools import chain, combinations, islice
+from math import comb, floor, log
 
 import numpy as np
 import pandas as pd
-from scipy.special import gammaln
 
 from kanon_lab.classes import class_table
 from kanon_lab.columns import coded, distinct, distinct_rows, grouped, named_columns
+from kanon_lab.recipes.column_parts import Values, readings
+from kanon_lab.recipes.guessing import Guess, Target
 from kanon_lab.recipes.measured import met_by, same_values
 from kanon_lab.recipes.released import role_of
 from kanon_lab.recipes.state import Chain
 from kanon_lab.roles import KeySpec, check_k
 
-# One column tells another if its values predict the other's, and the prediction misses at most this share of what
-# guessing misses ...
-_MISSED = 0.05
-# (two columns tell what neither tells alone if they miss at most this share of what the better of them misses)
-_PART_MISSED = 0.5
-# ... and so many repetitions agree that luck explains it less than once in a million times (exp(-14)). The more sets of
-# columns are tried, the more must agree.
-_EVIDENCE = 14
-# A column in which more than half of the records have a value of their own is coarsened: it tells others by pairs of
-# neighbours in its order, and is itself told in so many parts of equal size.
+# Luck explains what counts less than once in a million times; the more is tried, the less it may explain.
+_EVIDENCE = log(1_000_000)
+# A variable in which more than half of the records have a value of their own is told in so many parts of equal size.
 _PARTS = 50
+# Such a variable guesses others by so many neighbours in its order.
+_NEIGHBOURS = (2, 8, 32)
+# Which part of a column tells most is found in so many records at equal steps.
+_SAMPLE = 5_000
+# Columns are not read by their parts if more records than this have each value: then the value itself tells as well.
+_DENSE = 200
+# Parts that a key may guess have at most so many values.
+_MOST_VALUES = 1_000
+# So many columns are read by their parts, at most.
+_MOST_READ = 100
+# About as many readings a column may have.
+_READINGS = 100
+# Pairs of columns that are tried, at most: so many, and so many values of them in all records.
+_MOST_PAIRS, _MOST_CELLS = 1_000, 50_000_000
+# Dependences that are used together, at most: those that remove most errors.
+_TOGETHER = 5
+# Below this, a sum of weights is rounding.
+_LITTLE = 1e-6
 
 #: Columns of `Exposure.columns`.
 COLUMNS = ["columns", "role", "direction", "keys", "hidden", "told", "records"]
@@ -44,15 +69,15 @@ COLUMNS = ["columns", "role", "direction", "keys", "hidden", "told", "records"]
 
 @dataclass(frozen=True)
 class Exposure:
-    """Records that fall below k if released columns that are no keys are used to tell keys.
+    """Records that fall below k if released columns that are no keys are used to guess keys.
 
     `columns` has one row a dependence that tells a hidden value: ``columns`` (one or two names, one of them no key) and
-    their ``role``; ``direction`` ("tells" if the columns tell the key, "follows" if they follow from it); ``keys`` (one
-    or two); ``hidden`` (records in which one of these keys is not as it came); ``told`` (hidden records for which the
-    dependence holds); ``records`` (with at least k alike by the keys alone, and fewer than k by the keys and what the
-    columns tell). Pairs of columns or keys have a row only if they expose a record that no earlier row exposes.
-    `records` counts the records exposed by one of the rows, or by all of them together; it is None for an engine's
-    counts, where nothing is looked for.
+    their ``role``; ``direction`` ("tells" if the columns guess the key, "follows" if the key guesses the column);
+    ``keys`` (one or two); ``hidden`` (records in which one of these keys is not as it came); ``told`` (hidden records
+    guessed right, beyond what guessing without the columns gets); ``records`` (with at least k alike by the keys alone,
+    and fewer than k by the keys and a right guess, likewise). Pairs of columns or keys have a row only if they add a
+    record. `records` are those exposed by one of the rows, or by several of them together; it is None for an engine's
+    counts, where nothing is looked for. Counts are rounded.
     """
 
     k: int
@@ -62,40 +87,68 @@ class Exposure:
     @property
     def names(self) -> tuple[str, ...]:
         """The columns that expose records, once, those of most records first."""
-        rows = self.columns[self.columns["records"] > 0].sort_values("records", ascending=False, kind="stable")
+        some = self.columns["records"] > 0  # none if it takes several columns together
+        rows = self.columns[some | ~some.any()].sort_values("records", ascending=False, kind="stable")
         return tuple(dict.fromkeys(name for names in rows["columns"] for name in names))
 
 
 def exposed_by_columns(protection: Chain, k: int) -> Exposure:
-    """Count the records that released columns bring below k.
+    """Count the records that stand below k for an intruder who guesses keys by other released columns.
 
-    The attack: an intruder knows the original keys of a target, and which values of a column go with them. Of the
-    records with the target's released keys, those whose column says another value drop out. Nothing beyond the key (a
-    date of birth beyond an age) is taken as known. A key that is released as it came adds nothing. Missing keys mean
-    what the spec says.
+    Parameters
+    ----------
+    protection : Protection
+    k : int
+        From 1 on.
 
-    A dependence need not be perfect: see `predicted_by`. Records for which it does not hold mislead, and are not
-    counted. Not found are columns that tell only some values of a key, and sets of three columns. Members of one
-    household with the same values count once.
+    Returns
+    -------
+    Exposure
+
+    Notes
+    -----
+    The intruder knows the original keys of a target, and which values of a column go with them: in each record the
+    guess is the value that is most frequent among the others with the same value of the column (members of its
+    household are left out, and count once elsewhere). Of the records with the target's released keys, those drop out of
+    which the guess says another value. Nothing beyond the key (a date of birth beyond an age) is taken as known. A key
+    that is released as it came adds nothing. Missing keys mean what the spec says.
+
+    Let N hidden cells be guessed, R of them right, and B of them by the best guess without the column: that by what is
+    released of the key, alone or beside one other key. The column removes the share (R - B) / (N - B) of the errors, so
+    it tells N (R - B) / (N - B) cells beyond what guessing gets: none if it is independent, all if it is a copy. By
+    this each record that a right guess brings below k is counted as (R - B) / (N - B) x N / R. If several columns
+    expose a record, the largest of these numbers counts. So the number grows smoothly with the accuracy of a copy.
+
+    A column counts only where R - B cannot be luck; see `kanon_lab.recipes.guessing`. Besides each column as it is, its
+    parts are tried (see `kanon_lab.recipes.column_parts`), and what the best of them tells is reported under its name.
+    So are pairs of columns. Where columns are many, not all are tried: see `untried`. Not found are sets of three.
     """
     k = check_k(k, "k")
     if protection.state.counts is not None:
         return Exposure(k, pd.DataFrame(columns=COLUMNS), None)
     search = _Search(protection)
-    rows, dependences, exposed = [], [], np.zeros(search.n, dtype=bool)
-    for dependence in search.dependences():
-        columns, keys, direction, true, shown = dependence
-        hidden, below = search.hidden(keys), search.below(k, [dependence])
-        if len(columns) + len(keys) > 2 and not (below & ~exposed).any():
+    rows, dependences, exposed = [], [], np.zeros(search.n)
+    for dependence in search.dependences(k):
+        columns, keys, guess = dependence.columns, dependence.keys, dependence.guess
+        below = guess.weights * search.below(k, [dependence])
+        if len(columns) + len(keys) > 2 and (below - exposed).clip(0).sum() < 1 - _LITTLE:
             continue
         dependences.append(dependence)
-        exposed |= below
+        exposed = np.maximum(exposed, below)
         role = " and ".join(role_of(name, protection) for name in columns)
-        counts = (int(records.sum()) for records in (hidden, hidden & (shown >= 0) & (shown == true), below))
-        rows.append((columns, role, direction, keys, *counts))
-    if len(dependences) > 1:
-        exposed |= search.below(k, dependences)
-    return Exposure(k, pd.DataFrame(rows, columns=COLUMNS), int(exposed.sum()))
+        hidden = search.hidden(keys)
+        told = guess.weights[hidden & (dependence.shown >= 0) & (dependence.shown == dependence.true)].sum()
+        rows.append((columns, role, dependence.direction, keys, int(hidden.sum()), _whole(told), _whole(below.sum())))
+    dependences.sort(key=lambda dependence: -dependence.guess.removed)
+    for number in range(2, min(len(dependences), _TOGETHER) + 1):
+        used = dependences[:number]
+        weights = np.min([dependence.guess.weights for dependence in used], axis=0)
+        exposed = np.maximum(exposed, weights * search.below(k, used))
+    return Exposure(k, pd.DataFrame(rows, columns=COLUMNS), _whole(exposed.sum()))
+
+
+def _whole(count: float) -> int:
+    return floor(float(count) + 0.5)
 
 
 def columns_as_keys(protection: Chain, k: int) -> pd.DataFrame:
@@ -112,75 +165,99 @@ def columns_as_keys(protection: Chain, k: int) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["column", "role", "before", "after"])
 
 
-def predicted_by(
-    column: np.ndarray, code: np.ndarray, home: np.ndarray | None = None, *, evidence: float = _EVIDENCE
-) -> np.ndarray | None:
-    """The value of a variable that goes with each record's value of a column; None if the column does not tell it.
-
-    Both are codes from 0 on, -1 where missing. The column tells the variable if it misses at most 5% of what guessing
-    misses, and if enough repetitions of its values agree: either `evidence` of them, weighted by how often two records
-    differ in the variable, or so many that minus the logarithm of the chance of so few misses is at least `evidence`.
-    Records of one household (`home`) with equal values of both count once.
-    """
-    known = (column >= 0) & (code >= 0)
-    usual = _Usual.of(column[known], code[known])
-    if home is not None and usual.tells(evidence):
-        _, once = distinct_rows(np.column_stack([column, code, home])[known])
-        usual = _Usual.of(column[known][once], code[known][once])
-    if not usual.tells(evidence):
-        return None
-    of_column = np.full(int(column.max()) + 2, -1)
-    of_column[usual.values] = usual.codes
-    return of_column[column]
-
-
 @dataclass(frozen=True)
-class _Usual:
-    """Values of a column, each with the code that goes with it most often."""
-
-    values: np.ndarray
-    codes: np.ndarray
-    expected: float  # misses of one who guesses in every repetition
-    missed: int
-    unlikely: float  # minus the logarithm of a bound of the chance of so few misses
-
-    @classmethod
-    def of(cls, column: np.ndarray, code: np.ndarray) -> _Usual:
-        if not len(column):
-            return cls(column, code, 0.0, 0, 0.0)
-        m = int(code.max()) + 1
-        pair, pairs = grouped(column.astype(np.int64) * m + code, (int(column.max()) + 1) * m)
-        times, (first, second) = np.bincount(pair, minlength=len(pairs)), np.divmod(pairs, m)
-        order = np.lexsort((times, first))
-        last = order[np.append(np.flatnonzero(np.diff(first[order])), len(order) - 1)]
-        counts, n = np.bincount(code), len(code)
-        differ, missed = 1 - float(((counts / n) ** 2).sum()), n - int(times[last].sum())
-        # Of all orders of the codes, those with so few misses: a code for each value, and the places that miss.
-        orders = gammaln(n + 1) - gammaln(counts + 1).sum()
-        few = (len(last) + missed) * log(m) + gammaln(n + 1) - gammaln(missed + 1) - gammaln(n - missed + 1)
-        return cls(first[last], second[last], (n - len(last)) * differ, missed, float(orders - few))
-
-    def tells(self, evidence: float) -> bool:
-        return max(self.expected, self.unlikely) >= evidence and self.missed <= _MISSED * self.expected
-
-    @property
-    def share(self) -> float:
-        """What is missed, as a part of what guessing misses."""
-        return self.missed / self.expected if self.expected else 1.0
-
-
-def _codes(column: pd.Series) -> np.ndarray:
-    return coded(column).codes.astype(np.int64)
-
-
-class _Dependence(NamedTuple):
-    """Columns that tell a key, or follow from keys; the codes that go with each record's true and shown values."""
+class _Dependence:
+    """Columns that guess a key, or are guessed by keys; the codes that go with each record's true and shown values."""
 
     columns: tuple[str, ...]
     keys: tuple[str, ...]
     direction: str
+    guess: Guess
     true: np.ndarray
     shown: np.ndarray
+
+
+class _Column:
+    """A column and its readings."""
+
+    def __init__(self, column: pd.Series, sample: np.ndarray):
+        known = coded(column)
+        self.codes, self.values, self.sample = known.codes.astype(np.int64), known.values, sample
+        self.has_parts = len(self.values) > 2
+
+    @property
+    def is_read(self) -> bool:
+        """Whether parts of its values may tell more than the values themselves."""
+        return self.has_parts and len(self.values) * _DENSE > len(self.codes)
+
+    @property
+    def tries(self) -> int:
+        """In how many ways it is read, about."""
+        return 1 + bool((self.codes < 0).any()) + _READINGS * self.is_read
+
+    @cached_property
+    def in_sample(self) -> list[tuple[Callable[[Values], np.ndarray], np.ndarray]]:
+        """Its readings, each with its codes in the sample."""
+        codes = self.codes[self.sample]
+        used, number = np.unique(codes[codes >= 0], return_inverse=True)
+        if len(used) < 3 or not self.has_parts:
+            return []
+        values, found = Values(self.values[used], np.bincount(number)), []
+        for reading in readings(values):
+            part = reading(values)
+            if 1 < (different := int(part.max()) + 1) < len(used) or different > 1 and (part < 0).any():
+                whole = np.full(len(codes), -1, dtype=np.int64)
+                whole[codes >= 0] = part[number]
+                found.append((reading, whole))
+        return found
+
+    def read(self, reading: Callable[[Values], np.ndarray]) -> np.ndarray:
+        """The codes of a reading in all records."""
+        records = np.bincount(self.codes[self.codes >= 0], minlength=len(self.values))
+        return np.append(reading(Values(self.values, records)), -1)[self.codes]
+
+    def whole(self) -> Iterator[np.ndarray]:
+        """The column as it is, and with its gaps as a value: births are asked of women only."""
+        yield self.codes
+        if (self.codes < 0).any():
+            yield np.where(self.codes < 0, self.codes.max() + 1, self.codes)
+
+    def forget(self) -> None:
+        """Drop what the readings of its values took."""
+        self.__dict__.pop("in_sample", None)
+
+    def best_guess(self, target: Target, evidence: float) -> Guess | None:
+        """The guess of a target that tells most, by the column as it is or by the part that the sample prefers."""
+        best = _best(target.guess(codes, evidence) for codes in self.whole())
+        if self.is_read and (best is None or best.removed < 1):
+            sample = target.rows(self.sample)
+            tried = [(sample.evidence(part), -place) for place, (_, part) in enumerate(self.in_sample)]
+            most, place = max(tried, default=(0.0, 0))
+            if most > 0:
+                best = _best((best, target.guess(self.read(self.in_sample[-place][0]), evidence)))
+        return best
+
+
+def _most_pairs(n: int, others: int, columns: int) -> int:
+    """Pairs of columns that are tried: of all, or of `others` that are no keys, those with a key first."""
+    return min(_pairs(others, columns), _MOST_PAIRS, max(_MOST_CELLS // n, columns))
+
+
+def _pairs(others: int, columns: int) -> int:
+    return others * (columns - others) + comb(others, 2)
+
+
+def untried(protection: Chain) -> tuple[int, int]:
+    """Pairs of columns that `exposed_by_columns` leaves out, and columns that it reads as they are only."""
+    released = protection.released_columns
+    others, columns = len({*released} - {*protection.spec.key_variables}), len(released)
+    left = _pairs(others, columns) - _most_pairs(len(protection.original), others, columns)
+    return left, max(others - _MOST_READ, 0)
+
+
+def _best(guesses: Iterable[Guess | None]) -> Guess | None:
+    """The guess that tells most, if there is one."""
+    return max(filter(None, guesses), key=lambda guess: guess.told, default=None)
 
 
 class _Search:
@@ -189,69 +266,114 @@ class _Search:
     def __init__(self, protection: Chain):
         spec, original, released = protection.spec, protection.original, protection.aligned
         self.keys, self.n, self.protection = spec.key_variables, len(original), protection
-        self.home = None if spec.household is None else _codes(original[spec.household])
-        self.columns = {name: _codes(column) for name, column in named_columns(released)}
-        self.true = {name: _codes(original[name]) for name in self.keys}
+        self.home = None if spec.household is None else distinct(original[spec.household])[0]
+        self.sample = np.arange(0, self.n, -(-self.n // _SAMPLE))
+        self.columns = {name: _Column(column, self.sample) for name, column in named_columns(released)}
+        self.true = {name: coded(original[name]).codes.astype(np.int64) for name in self.keys}
         self.kept = {name: np.zeros(self.n, dtype=bool) for name in self.keys}
         self.kept |= {name: same_values(original[name], released[name]) for name in self.keys if name in released}
+        self._given_of: dict[tuple[str, ...], tuple[list[np.ndarray], list[np.ndarray], np.ndarray]] = {}
+        self._seen_of: dict[tuple[str, ...], list[np.ndarray]] = {}
+        self.others = [name for name in self.columns if name not in self.keys]
+        self.most_pairs = _most_pairs(self.n, len(self.others), len(self.columns))
+        for name in self.others[_MOST_READ:]:
+            self.columns[name].has_parts = False
 
     def hidden(self, keys: Sequence[str]) -> np.ndarray:
         """Records in which one of the keys is not as it came."""
         return np.any([(self.true[name] >= 0) & ~self.kept[name] for name in keys], axis=0)
 
-    def dependences(self) -> Iterator[_Dependence]:
-        """All dependences; of two columns or two keys only if they miss much less than either of them alone."""
+    def dependences(self, k: int) -> Iterator[_Dependence]:
+        """Dependences of single columns, then of columns on two keys, then of pairs of columns on a key."""
         hidden = [name for name in self.keys if self.hidden([name]).any()]
-        others = [name for name in self.columns if name not in self.keys]
-        single: list[tuple[str, ...]] = [(name,) for name in others]
-        pairs: list[tuple[str, ...]] = [pair for pair in combinations(self.columns, 2) if not {*pair} <= {*self.keys}]
-        of_keys = [keys for size in (1, 2) for keys in combinations(self.keys, size) if {*keys} & {*hidden}]
-        self.evidence = _EVIDENCE + log(max(len(single + pairs) * len(hidden) + len(of_keys) * len(others), 1))
-        self.telling: set[tuple[str, str]] = set()  # single columns, each with a key that it tells
-        yield from self._columns_that_tell(single, hidden)
-        yield from self._columns_that_follow(others, of_keys)
-        yield from self._columns_that_tell(pairs, hidden)
+        two = [keys for keys in combinations(self.keys, 2) if {*keys} & {*hidden}]
+        tries = sum(self.columns[name].tries for name in self.others) * 2 * len(hidden)
+        tries += len(self.others) * len(two) + self.most_pairs * len(hidden)
+        self.evidence = _EVIDENCE + log(max(tries, 1))
+        targets = {
+            key: Target(self._in_parts(self.true[key]), self.hidden([key]), self.seen((key,)), self.home)
+            for key in hidden
+        }
+        complete: set[tuple[str, str, str]] = set()  # columns and keys of which one tells all of the other
+        for name in self.others:
+            for key in hidden:
+                guess = self.columns[name].best_guess(targets[key], self.evidence)
+                found = [] if guess is None else [self._told((name,), key, targets[key], guess)]
+                if guess is None or guess.removed < 1:
+                    found += self._following(name, (key,))
+                if found:
+                    best = max(found, key=lambda each: each.guess.weights[self.below(k, [each])].sum())
+                    complete |= {(name, key, best.direction)} if best.guess.removed == 1 else set()
+                    yield best
+            self.columns[name].forget()
+        for keys in two:
+            for name in self.others:
+                if not any((name, key, "follows") in complete for key in keys):
+                    yield from self._following(name, keys)
+        beside_keys = ((name, key) for name in self.others for key in self.keys if key in self.columns)
+        for names in islice(chain(beside_keys, combinations(self.others, 2)), self.most_pairs):
+            for key in hidden:
+                if key not in names and not any((name, key, "tells") in complete for name in names):
+                    yield from self._told_together(names, key, targets[key])
 
-    def _columns_that_tell(self, sets: list[tuple[str, ...]], hidden: list[str]) -> Iterator[_Dependence]:
-        """Columns that tell the original of a key that is not as it came."""
-        targets = {key: self._in_parts(self.true[key]) for key in hidden}
-        for columns in sets:
-            codes = [self.columns[name] for name in columns]
-            known = {key for name, key in self.telling if name in columns}
-            keys = [key for key in hidden if key not in columns and key not in known]
-            joint: Any = self._by_order(self._joint(codes)) if keys else None
+    def _given(self, keys: tuple[str, ...]) -> tuple[list[np.ndarray], list[np.ndarray], np.ndarray]:
+        """The true keys, the ways in which they guess others together, and the records in which one is hidden."""
+        if keys not in self._given_of:
+            known = [self.true[key] for key in keys]
+            ways = self._by_order(known[0] if len(keys) == 1 else _joint(*known))
+            self._given_of[keys] = known, ways, self.hidden(keys)
+        return self._given_of[keys]
+
+    def seen(self, keys: tuple[str, ...]) -> list[np.ndarray]:
+        """What is released of hidden keys (a band, or nothing), alone and beside each other key."""
+        if keys not in self._seen_of:
+            alone = np.zeros(self.n, dtype=np.int64)
             for key in keys:
-                true = targets[key]
-                predicted = predicted_by(joint, true, self.home, evidence=self.evidence)
-                if predicted is None and (joint < 0).any():  # a missing value may tell: births, of women only
-                    gaps_as_value = np.where(joint < 0, joint.max() + 1, joint)
-                    predicted = predicted_by(gaps_as_value, true, self.home, evidence=self.evidence)
-                if predicted is None or _one_does(joint, codes, true):
-                    continue
-                if len(columns) == 1:
-                    self.telling.add((columns[0], key))
-                if (predicted == true)[self.hidden([key]) & (true >= 0)].any():
-                    yield _Dependence(columns, (key,), "tells", true, np.where(self.kept[key], true, predicted))
+                if key in self.columns and key not in self.protection.state.truth.perturbed:
+                    alone = _joint(alone, np.where(self.kept[key], -1, self.columns[key].codes))
+            others = [name for name in self.keys if name in self.columns and name not in keys]
+            self._seen_of[keys] = [alone, *(_joint(alone, self.columns[name].codes) for name in others)]
+        return self._seen_of[keys]
 
-    def _columns_that_follow(self, others: list[str], of_keys: list[tuple[str, ...]]) -> Iterator[_Dependence]:
-        """Columns that one key or two tell: where the key is hidden, the column narrows it.
+    def _told(self, columns: tuple[str, ...], key: str, target: Target, guess: Guess) -> _Dependence:
+        shown = np.where(self.kept[key], target.codes, guess.values)
+        return _Dependence(columns, (key,), "tells", guess, target.codes, shown)
 
-        A column that tells the key itself is left out, except with a second key, which it may narrow.
-        """
-        shown = {name: self._in_parts(self.columns[name]) for name in others}
-        following: set[tuple[str, str]] = set()
-        for keys in of_keys:
-            codes = [self.true[name] for name in keys]
-            joint, kept = self._by_order(self._joint(codes)), np.all([self.kept[name] for name in keys], axis=0)
-            for name in others:
-                if (name, *keys) in self.telling or any((key, name) in following for key in keys):
-                    continue
-                true = predicted_by(joint, shown[name], self.home, evidence=self.evidence)
-                if true is None or _one_does(joint, codes, shown[name]):
-                    continue
-                if len(keys) == 1:
-                    following.add((keys[0], name))
-                yield _Dependence((name,), keys, "follows", true, np.where(kept, true, shown[name]))
+    def _told_together(self, names: tuple[str, ...], key: str, target: Target) -> Iterator[_Dependence]:
+        """A key that two columns tell, more than each of them alone."""
+        codes = [self.columns[name].codes for name in names]
+        if self.n > len(self.sample):
+            target_in, *members = target.rows(self.sample), *(each[self.sample] for each in codes)
+            joint = _joint(*members)
+            if any(target_in.evidence(joint, seen) <= 0 for seen in (None, *members)):
+                return
+        guesses = (target.guess(by, self.evidence, codes) for by in self._by_order(_joint(*codes)))
+        if (guess := _best(guesses)) is not None:
+            yield self._told(names, key, target, guess)
+
+    def _following(self, name: str, keys: tuple[str, ...]) -> Iterator[_Dependence]:
+        """A column that one key or two guess, or the part of it that the sample prefers: it narrows a hidden key."""
+        known, ways, hidden = self._given(keys)
+        kept, seen = np.all([self.kept[key] for key in keys], axis=0), self.seen(keys)
+        column, members = self.columns[name], known if len(keys) > 1 else ()
+
+        def guessed(codes: np.ndarray) -> Iterator[_Dependence]:
+            target = Target(codes, hidden, seen, self.home)
+            guesses = (target.guess(by, self.evidence, members) for by in ways)
+            if (guess := _best(guesses)) is not None:
+                yield _Dependence((name,), keys, "follows", guess, guess.values, np.where(kept, guess.values, codes))
+
+        whole = [*guessed(self._in_parts(column.codes))]
+        yield from whole
+        if len(keys) > 1 or any(each.guess.removed == 1 for each in whole):
+            return
+        rows, best = self.sample, (0.0, 0)
+        for place, (_, part) in enumerate(column.in_sample):
+            if part.max() < _MOST_VALUES:
+                sample = Target(part, hidden[rows], [seen[0][rows]], None if self.home is None else self.home[rows])
+                best = max(best, *((sample.evidence(by[rows]), -place) for by in ways))
+        if best[0] > 0:
+            yield from guessed(column.read(column.in_sample[-best[1]][0]))
 
     def below(self, k: int, dependences: Sequence[_Dependence]) -> np.ndarray:
         """Records with k alike by the released keys and fewer by what the columns tell beside them."""
@@ -271,18 +393,10 @@ class _Search:
 
     def _released_keys(self, without: Container[str]) -> np.ndarray:
         """Codes of the released keys, -1 for a value that may be any."""
-        codes = [self.columns[name] for name in self.keys if name in self.columns and name not in without]
+        codes = [self.columns[name].codes for name in self.keys if name in self.columns and name not in without]
         if self.protection.spec.missing != "wildcard":
             codes = [np.where(code < 0, code.max() + 1, code) for code in codes]
         return np.column_stack([np.zeros(self.n, dtype=np.int64), *codes])
-
-    def _joint(self, codes: list[np.ndarray]) -> np.ndarray:
-        """Codes of several columns as one, -1 where one of them is missing."""
-        if len(codes) == 1:
-            return codes[0]
-        width = int(codes[1].max()) + 2
-        group, _ = grouped((codes[0] + 1) * width + codes[1] + 1, (int(codes[0].max()) + 2) * width)
-        return np.where((codes[0] < 0) | (codes[1] < 0), -1, group)
 
     def _of_own(self, code: np.ndarray) -> bool:
         """Whether most persons, or most households where members share it, have a value of their own."""
@@ -293,22 +407,20 @@ class _Search:
             return False
         return values > len(distinct_rows(np.column_stack([code, self.home])[known])[1]) / 2
 
-    def _by_order(self, code: np.ndarray) -> np.ndarray:
-        """A column to tell others by; where most values stand once, neighbours in their order are one value."""
-        return np.where(code < 0, -1, code // 2) if self._of_own(code) else code
+    def _by_order(self, code: np.ndarray) -> list[np.ndarray]:
+        """A variable to guess others by; where most values stand once, so many neighbours in their order are one."""
+        return [np.where(code < 0, -1, code // width) for width in _NEIGHBOURS] if self._of_own(code) else [code]
 
     def _in_parts(self, code: np.ndarray) -> np.ndarray:
-        """A variable to be told; where most values stand once, in parts of equal size."""
+        """A variable to be guessed; where most values stand once, in parts of equal size."""
         return np.where(code < 0, -1, code * _PARTS // (int(code.max()) + 1)) if self._of_own(code) else code
 
 
-def _one_does(joint: np.ndarray, columns: Sequence[np.ndarray], code: np.ndarray) -> bool:
-    """Whether two columns miss nearly what one of them misses alone, so that the other adds nothing."""
-    if len(columns) == 1:
-        return False
-    known = (joint >= 0) & (code >= 0)
-    missed, *alone = (_Usual.of(column[known], code[known]).share for column in (joint, *columns))
-    return missed > _PART_MISSED * min(alone)
+def _joint(*codes: np.ndarray) -> np.ndarray:
+    """Codes of two columns as one, a gap being a value of its own."""
+    first, second = codes
+    width = int(second.max()) + 2
+    return grouped((first.astype(np.int64) + 1) * width + second + 1, (int(first.max()) + 2) * width)[0]
 
 
 def dependent_columns(protection: Chain) -> pd.DataFrame:
@@ -318,13 +430,13 @@ def dependent_columns(protection: Chain) -> pd.DataFrame:
     -------
     DataFrame
         One row a pair: ``variable`` (a key, or the household where its identifier is removed); ``column``, its ``role``
-        and ``distinct_values``; ``cells`` of the variable that are not as they came; ``told`` (those whose original
-        value goes with the column's value).
+        and ``distinct_values``; ``cells`` of the variable that are not as they came; ``told`` (those that the best
+        guess by the column gets right, beyond what guessing without it gets; see `exposed_by_columns`).
 
     Notes
     -----
-    An intruder who knows which value goes with which undoes the protection. Each column is tested alone; members of one
-    household with the same values count once.
+    An intruder who knows which value goes with which undoes the protection. Each column is tested alone, as it is and
+    by its parts; members of one household with the same values count once.
 
     Examples
     --------
@@ -335,22 +447,23 @@ def dependent_columns(protection: Chain) -> pd.DataFrame:
       column  cells  told
     0   town     36    36
     """
-    spec, original = protection.spec, protection.original
-    released = protection.aligned
-    home = None if spec.household is None else distinct(original[spec.household])[0]
-    columns = {name: distinct(released[name])[0] for name in released.columns if name != spec.household}
-    hidden = [spec.household] if spec.household is not None and spec.household not in released else []
+    spec, original, search = protection.spec, protection.original, _Search(protection)
+    released, household = protection.aligned, spec.household
+    hidden = [household] if household is not None and household not in released else []
     perturbed = [name for name in released if name in protection.state.truth.perturbed]
-    rows = []
-    for variable in dict.fromkeys([*spec.key_variables, *perturbed, *hidden]):
-        code, _ = distinct(original[variable])
+    columns = {name: column for name, column in search.columns.items() if name != household}
+    variables, rows = [*dict.fromkeys([*spec.key_variables, *perturbed, *hidden])], []
+    evidence = _EVIDENCE + log(max(len(variables) * sum(column.tries for column in columns.values()), 1))
+    for variable in variables:
+        code = coded(original[variable]).codes.astype(np.int64)
         lost = code >= 0
         if variable in released:
             lost &= ~same_values(original[variable], released[variable])
-        members = None if variable == spec.household else home
+        seen = search.seen((variable,)) if variable in spec.key_variables else [np.zeros(search.n, dtype=np.int64)]
+        target = Target(code, lost, seen, None if variable == household else search.home)
         for name in [name for name in columns if name != variable and lost.any()]:
-            usual = predicted_by(columns[name], code, members)
-            if usual is not None and (count := int(((usual == code) & lost).sum())):
-                different = int(columns[name].max()) + 1
-                rows.append((variable, name, role_of(name, protection), different, int(lost.sum()), count))
+            guess = columns[name].best_guess(target, evidence)
+            if guess is not None and _whole(guess.told):
+                counts = len(columns[name].values), int(lost.sum()), _whole(guess.told)
+                rows.append((variable, name, role_of(name, protection), *counts))
     return pd.DataFrame(rows, columns=["variable", "column", "role", "distinct_values", "cells", "told"])

@@ -27,7 +27,7 @@ from kanon_lab.recipes.settings import (
     ReportSettings,
     as_bound,
 )
-from kanon_lab.recipes.state import check_columns, step_errors
+from kanon_lab.recipes.state import check_columns, drawn_seed, step_errors
 from kanon_lab.recipes.steps import STEPS, kind_of
 from kanon_lab.recipes.tradeoff import MEASURES
 from kanon_lab.roles import KeySpec
@@ -155,17 +155,26 @@ def _planned(model: HouseholdLevel, written: Mapping[str, Any]) -> dict[str, Any
                 level = {**{name: whole[name] for name in _INHERITED if whole.get(name) is not None}, **level}
             household_plan(level)
         levels = (("household_level", level),)
+    steps = (*levels, *_steps(model.steps, k_required, spec, levels=len(levels)))
     return {
         "spec": spec,
-        "seed": model.seed,
+        "seed": model.seed if model.seed is not None else drawn_seed() if any(map(_draws, steps)) else 0,
         "estimator": model.estimator,
         "limits": limits,
         "risks": tuple(dict.fromkeys([*model.risks, *limits.get("above_risk", ())])),
         "k_required": k_required,
         "k": tuple(sorted({*model.k, *needed})) if needed else model.k,
         "indicators": file.indicators.with_weight(spec.weight) if file and file.indicators is not None else None,
-        "steps": (*levels, *_steps(model.steps, k_required, spec, levels=len(levels))),
+        "steps": steps,
     }
+
+
+def _draws(step: tuple[str, Mapping[str, Any]]) -> bool:
+    """Whether a step needs the seed of the file."""
+    name, settings = step
+    if name == "household_level":
+        return settings.get("seed") is None and any(map(_draws, household_plan(settings).steps))
+    return kind_of(name).random and settings.get("seed") is None
 
 
 def _steps(

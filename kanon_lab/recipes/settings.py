@@ -198,7 +198,13 @@ class HouseholdLevel(Settings):
         "how the risk of a record is estimated: `benedetti-franconi`, `exact` or `inverse`",
         "exact",
     )
-    seed: SEED = setting(0, "whole number from `0` on, from which the seeds of random steps are made", "2011")
+    seed: SEED | None = setting(
+        None,
+        "whole number from `0` on, from which the seeds of random steps are made. Without one a number that nobody can "
+        "guess is drawn for a recipe with a random step; what the command prints for the office names it",
+        "2011",
+        unless="drawn, or `0`",
+    )
     steps: _STEPS = setting([], "the list of steps, applied in this order", "[round: {variable: income, base: 100}]")
 
     @classmethod

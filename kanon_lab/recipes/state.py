@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +20,7 @@ from kanon_lab.errors import UnfitOptionError, inside, meant, shortened
 from kanon_lab.measures.survey_indicators import KEYS
 from kanon_lab.methods import CLAIMS
 from kanon_lab.methods.suppression import claims_of, key_combinations
+from kanon_lab.recipes.identifiers import Content, Identifier, identifiers_in
 from kanon_lab.recipes.measured import Baseline, Measured, Truth, without_variables
 from kanon_lab.roles import KeySpec, check_k
 
@@ -44,6 +47,11 @@ class State:
     truth: Truth = field(repr=False)
     measured: Measured
     counts: Counts | None = field(default=None, repr=False)
+
+    @cached_property
+    def contents(self) -> dict[Any, list[Content]]:
+        """By column what it holds that identifies persons, as far as it was looked for."""
+        return {}
 
     @property
     def released(self) -> pd.DataFrame:
@@ -183,6 +191,21 @@ class Chain(Baseline):
         """The roles that matter of what is released; see `without_variables`."""
         return without_variables(self.spec, self.state.removed)
 
+    @cached_property
+    def identifiers(self) -> tuple[Identifier, ...] | None:
+        """Released columns that identify persons by what their cells hold; None for an engine's counts.
+
+        Columns that no step has changed are looked at once for all the chains from one start.
+        """
+        if self.state.counts is not None:
+            return None
+        parts = [part for step in self.steps for part in (step.changed, step.suppressed)]
+        changed = {name for part in parts for name, cells in part.items() if cells}
+        contents = {key: kinds for key, kinds in self.start.contents.items() if key[0] not in changed}
+        identifiers = identifiers_in(self.state.released, self.spec, known=contents)
+        self.start.contents.update((key, kinds) for key, kinds in contents.items() if key[0] not in changed)
+        return identifiers
+
     @property
     def shows_households(self) -> bool:
         """Whether there are households, and their identifier is released."""
@@ -201,6 +224,11 @@ def check_columns(names: Iterable[str], columns: Iterable[str]) -> None:
         if name not in columns:
             remedy = meant(name, columns, "check the name")
             raise UnfitOptionError(f"there is no column {shortened(str(name))} that is released; {remedy}")
+
+
+def drawn_seed() -> int:
+    """A seed that nobody can guess."""
+    return secrets.randbelow(2**62)
 
 
 def derived_seed(seed: int, position: int) -> int:

@@ -14,9 +14,10 @@ from kanon_lab.errors import shortened
 from kanon_lab.measures import household_size, measure, with_household_composition
 from kanon_lab.measures.file_measures import UNWEIGHTED, ClassRisks
 from kanon_lab.measures.registry import LIMITS, limit_of
-from kanon_lab.recipes.exposure import Exposure, dependent_columns, exposed_by_columns
+from kanon_lab.recipes.exposure import Exposure, dependent_columns, exposed_by_columns, untried
 from kanon_lab.recipes.households import household_disclosure, order_notes, shared_by_members
-from kanon_lab.recipes.released import NO_ROLE, label_notes, released_columns, unassigned, untouched
+from kanon_lab.recipes.identifiers import columns_of
+from kanon_lab.recipes.released import label_notes, released_columns, unassigned, untouched
 from kanon_lab.recipes.state import Chain, derived_seed, final_claims
 from kanon_lab.recipes.steps import kind_of
 from kanon_lab.terms import Note
@@ -47,9 +48,9 @@ _MOST_LINKED = 0.05
 class Caution:
     """A risk of a release that no limit covers.
 
-    `key` is ``exposed``, ``own_class``, ``true_key``, ``household_size``, ``household_composition``,
-    ``numeric_linkage`` or ``perturbed``; `count` the records (None where it is a share); `columns` those that
-    reveal it; `text` a sentence.
+    `key` is ``identifier``, ``exposed``, ``own_class``, ``true_key``, ``household_size``, ``household_composition``,
+    ``numeric_linkage`` or ``perturbed``; `count` the records (of an identifier the cells; None where it is a share);
+    `columns` those that reveal it; `text` a sentence.
     """
 
     key: str
@@ -172,6 +173,12 @@ class Release:
             columns = () if about is None else tuple(about(self))
             yield _row(name, limit, value, records=value if measure.unit == "records" else None, columns=columns)
 
+    @property
+    def identifying(self) -> tuple[str, ...] | None:
+        """Released columns that identify persons by what their cells hold; None where it is not known."""
+        identifiers = self.protection.identifiers
+        return None if identifiers is None else columns_of(identifiers)
+
     @cached_property
     def unassigned(self) -> tuple[str, ...]:
         """Released columns without a role."""
@@ -199,6 +206,12 @@ def _cautions(release: Release) -> Iterator[Caution]:
     """Cautions, the gravest first."""
     protection, last, k = release.protection, release.last, release.k
     spec = protection.spec
+    for identifier in protection.identifiers or ():
+        key = "varied" if identifier.by_variety else "identifier"
+        content = Note(f"identifier_{identifier.kind}", **({"scheme": identifier.scheme} if identifier.scheme else {}))
+        names = " + ".join(map(shortened, identifier.columns))
+        text = Note(f"caution_{key}", names=names, cells=identifier.cells, content=content)
+        yield Caution("identifier", identifier.cells, identifier.columns, text)
     for row in named_rows(release.exposure.columns.sort_values("records", ascending=False, kind="stable")):
         if row.records:
             names, keys = (" + ".join(map(shortened, side)) for side in (row.columns, row.keys))
@@ -243,11 +256,8 @@ def notes_of(protection: Chain) -> Iterator[Note]:
         if households.spec.weight is None:
             key = "households_unweighted" if spec.weight is None else "households_not_weighted"
             yield Note(key, step="household_level", note=UNWEIGHTED)
-    columns, n = released_columns(protection), len(protection.original)
-    if names := untouched(columns):
+    if names := untouched(released_columns(protection)):
         yield Note("untouched", columns=_listed(names))
-    for row in named_rows(columns[(columns["role"] == NO_ROLE) & (columns["distinct_values"] > n / 2)]):
-        yield Note("alone", column=shortened(row.column), values=row.distinct_values, records=n)
     yield from one_band_notes(protection)
     # Keys that were recoded, with their released ghosts that no step has changed.
     changed = {name for step in protection.steps for name, cells in step.changed.items() if cells}
@@ -259,9 +269,13 @@ def notes_of(protection: Chain) -> Iterator[Note]:
     for row in named_rows(dependent_columns(protection)):
         named = {"column": shortened(row.column), "role": row.role, "variable": shortened(row.variable)}
         if row.variable == spec.household:
-            yield Note("tells_households", **named, values=row.distinct_values)
+            if row.told > row.cells / 2:
+                yield Note("tells_households", **named, values=row.distinct_values)
         elif row.column not in stale.get(row.variable, ()):
             yield Note("tells_key", **named, values=row.distinct_values, told=row.told, cells=row.cells)
+    pairs, unread = untried(protection)
+    if pairs or unread:
+        yield Note("untried", pairs=pairs, columns=unread)
     yield from _households(protection)
     yield from order_notes(protection)
     yield from _perturbed(protection)

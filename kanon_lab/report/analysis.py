@@ -202,7 +202,7 @@ def analyse(
         seeds=pd.DataFrame(seeds, columns=["step", "name", "seed"]),
         versions=_versions(),
         internal=internal,
-        office=Internal.of(protection, config.shown, of_risk) if internal else None,
+        office=Internal.of(protection, config.shown, of_risk, config.limits.get("k")) if internal else None,
     )
 
 

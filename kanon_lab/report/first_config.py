@@ -14,6 +14,7 @@ from kanon_lab.columns import named_columns, named_rows
 from kanon_lab.digits import local
 from kanon_lab.errors import shortened, visible
 from kanon_lab.measures.registry import LIMITS, limit_of
+from kanon_lab.recipes.identifiers import KINDS, identifiers_of, places_in
 from kanon_lab.recipes.yaml_file import dump_yaml
 from kanon_lab.report import shapes
 from kanon_lab.report.shapes import NUMBERS, kind_of, meanings, means
@@ -101,6 +102,8 @@ def guess_roles(frame: pd.DataFrame) -> pd.DataFrame:
     frame = frame.set_axis(names, axis=1)
     body = any(means(name, "body") for name in names)
     guesses = {name: _guess(name, column, body) for name, column in named_columns(frame)}
+    for name in [name for place in places_in(frame) for name in place.columns]:
+        guesses[name] = guesses[name].as_("direct_identifiers", "coordinates")
     guesses |= _one_weight([guess for guess in guesses.values() if guess.role == "weight"])
     guesses |= _codes(frame, guesses)
     guesses |= _households(frame, guesses)
@@ -118,6 +121,8 @@ def guess_roles(frame: pd.DataFrame) -> pd.DataFrame:
 def _guess(name: str, column: pd.Series, body: bool) -> Guess:
     """A guess from one column alone; `body`: the file has measures of the body, so a weight may be one of them."""
     guess = Guess(name, kind_of(column), int(column.nunique()), int(column.isna().sum()))
+    if content := [kind for kind, _, _ in identifiers_of(column, varied=False)]:
+        return guess.as_("direct_identifiers", content[0])
     if guess.distinct < 2:
         return guess.as_("", "constant" if guess.distinct else "empty")
     return _by_name(guess, column, body) or _by_shape(guess, column)
@@ -177,6 +182,8 @@ def _key(guess: Guess, column: pd.Series, roles: list[str]) -> Guess:
 
 def _by_shape(guess: Guess, column: pd.Series) -> Guess:
     known = len(column) - guess.missing
+    if any(kind == "text" for kind, _, _ in identifiers_of(column)):
+        return guess.as_("direct_identifiers", "text")
     own = guess.distinct == known or (guess.kind == "text" and guess.distinct >= _OWN * known)
     if guess.kind == "dates" or (guess.kind == "text" and guess.distinct > _FEW and shapes.are_dates(column)):
         return guess.as_("", "date", "key_variables", "direct_identifiers")
@@ -197,7 +204,7 @@ def _own(guess: Guess, column: pd.Series) -> Guess:
     least, most = shapes.digits(column)
     if least == most >= _DIGITS_OF_A_NUMBER:
         return guess.as_("direct_identifiers", "unique", "numeric_variables")
-    return guess.as_("numeric_variables", "unequal", "direct_identifiers")
+    return guess.as_("direct_identifiers", "unequal", "numeric_variables")
 
 
 def _one_weight(candidates: list[Guess]) -> dict[str, Guess]:
@@ -251,7 +258,7 @@ def _households(frame: pd.DataFrame, guesses: dict[str, Guess]) -> dict[str, Gue
         guess.variable
         for guess in guesses.values()
         if (guess.kind in ("text", "whole numbers") and guess.why in by_shape)
-        or (guess.kind, guess.role) == ("whole numbers", "direct_identifiers")
+        or ((guess.kind, guess.role) == ("whole numbers", "direct_identifiers") and guess.why not in KINDS)
     ]
     groups = shapes.households(frame, candidates)
     if groups is None:

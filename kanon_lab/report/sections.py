@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 _WIDTHS = {"text": 40, "subtitle": 52}
 # Rows of a table; and of the pairs of categories that most records have.
 _SIZE, _MOST_PAIRS = 25, 300
-# Notes about columns that undo the protection of others or identify people on their own.
-_GRAVE = ("alone", "stale_ghosts")
+# Notes about columns that undo the protection of others.
+_GRAVE = ("stale_ghosts",)
 
 
 def section(analysis: Analysis, name: str, language: str = "en") -> Section:
@@ -346,9 +346,14 @@ def _internal(a: Analysis, w: Words) -> list:
         recodings.append(w.table(pairs, "internal_recoding", step=place, name=step, variable=variable))
         if (more := len(table) - _MOST_PAIRS) > 0:
             recodings.append(w.text("internal_more", pairs=more))
+    as_keys = []
+    if office.as_keys is not None and len(office.as_keys):
+        as_key = w.table(office.as_keys.drop(columns="role"), "internal_as_keys", k=w.number(a.summary["k"]))
+        as_keys = [w.section("h_internal_as_keys", as_key)]
     return [
         w.text("internal_text", "kanon-caution"),
         w.section("h_internal_riskiest", *riskiest),
+        *as_keys,
         w.section("h_internal_recodings", *recodings),
         w.section("h_internal_settings", Code(dump_yaml(office.settings))),
     ]

@@ -19,6 +19,7 @@ from kanon_lab.measures import unique_keys as uniques
 from kanon_lab.measures.survey_indicators import BETWEEN, KEYS, text_of
 from kanon_lab.population.law import as_ranges
 from kanon_lab.recipes.chain import Protection
+from kanon_lab.recipes.exposure import columns_as_keys
 from kanon_lab.recipes.released import role_of
 from kanon_lab.recipes.state import Cells, final_indicators
 from kanon_lab.report.safe import QUANTILES, counted, pooled, safe_quantiles, told_label
@@ -284,22 +285,27 @@ class Internal:
 
     `settings` are those of the configuration, files without their folders; `recodings`, by step, its name and variable,
     the ``old`` and ``new`` categories with their ``records``; `riskiest`, by version, the classes at the highest risk:
-    a column for each key, ``records``, ``f_k``, ``F_k`` and ``risk`` (0-1).
+    a column for each key, ``records``, ``f_k``, ``F_k`` and ``risk`` (0-1); `as_keys`, if a k is wanted, the records
+    below it with one more key, for each released column that is none (see `kanon_lab.recipes.exposure`).
     """
 
     settings: dict[str, Any]
     recodings: dict[tuple[int, str, str], pd.DataFrame]
     riskiest: dict[str, pd.DataFrame]
+    as_keys: pd.DataFrame | None = None
 
     @classmethod
-    def of(cls, protection: Protection, settings: Mapping[str, Any], risks: Mapping[str, Risks]) -> Internal:
-        """That of a protection, its settings, and the classes before and after."""
+    def of(
+        cls, protection: Protection, settings: Mapping[str, Any], risks: Mapping[str, Risks], k: int | None
+    ) -> Internal:
+        """That of a protection, its settings, the classes before and after, and the k that is wanted, if one is."""
         recodings, spec = {}, protection.spec
         for place, step, variable, cells in protection.recodings():
             is_code = variable in spec.key_variables
             if not is_quantity(plain(cells.after), named=variable in spec.numeric_variables, coded=is_code):
                 recodings[place, step, variable] = _pairs(cells)
-        return cls(dict(settings), recodings, {version: _riskiest(risk) for version, risk in risks.items()})
+        as_keys = columns_as_keys(protection, k) if k and protection.state.counts is None else None
+        return cls(dict(settings), recodings, {version: _riskiest(risk) for version, risk in risks.items()}, as_keys)
 
 
 def _pairs(cells: Cells) -> pd.DataFrame:

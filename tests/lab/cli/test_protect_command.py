@@ -22,6 +22,7 @@ weight: w
 household: hh
 direct_identifiers: [name]
 k_required: 3
+seed: 0
 household_level:
   key_variables: [region]
   steps:

@@ -22,8 +22,8 @@ from kanon_lab.terms import key_of
 WHOLE = ["sizes", "risks", "riskiest", "suda", "unique_sets", "diversity", "claims", "categories"]
 OF_VARIABLES = ["kind", "distinct_before", "distinct_after", "few", "missing"]
 OF_STEPS = ["step", "name", "settings", "cells_changed", "cells_suppressed", "columns_removed", "below"]
-UNCOUNTED = {"exposed_by_columns", "key_linkage"}
-OF_RECORDS = {"exposed", "numeric_linkage"}
+UNCOUNTED = {"exposed_by_columns", "identifiers_found", "key_linkage"}
+OF_RECORDS = {"exposed", "identifier", "numeric_linkage"}
 SURVEY = {
     "key_variables": ["postcode", "age", "sex"],
     "weight": "weight",

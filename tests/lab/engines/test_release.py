@@ -23,7 +23,7 @@ OF_STEPS = (
     "step name settings records_touched variables_removed cells_changed cells_suppressed violations claims".split()
 )
 # Of limits these need records.
-UNCOUNTED = {"exposed_by_columns", "key_linkage"}
+UNCOUNTED = {"exposed_by_columns", "identifiers_found", "key_linkage"}
 
 
 @st.composite
@@ -172,8 +172,10 @@ def test_records_keep_their_order(tmp_path):
 def test_a_limit_that_is_not_counted_is_not_met(tmp_path):
     _, code, found = protected(survey(tmp_path), tmp_path, "duckdb", [])
     assert code == 0 and found["verdict"]["met"] and not found["met"]
-    assert [row["name"] for row in found["limits"] if not row["met"]] == ["exposed_by_columns"]
-    assert any("not known, so not met: the limit exposed_by_columns" in note for note in found["notes"])
+    assert [row["name"] for row in found["limits"] if not row["met"]] == ["exposed_by_columns", "identifiers_found"]
+    assert any(
+        "not known, so not met: the limit exposed_by_columns, identifiers_found;" in note for note in found["notes"]
+    )
 
 
 def test_blanks_around_cells_of_csv_part_no_records(tmp_path):

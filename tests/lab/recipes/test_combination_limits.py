@@ -52,7 +52,7 @@ def test_a_key_that_is_not_released_is_left_out():
     frame = pd.DataFrame({"zone": [*"nns"], "sex": [*"mmm"]})
     chain = protect(frame, KeySpec(["zone", "sex"])).apply("remove_variables", {"variables": "zone"})
     limits = as_limits({"combinations": [{"keys": "zone", "at_least": 2}, {"size": 1, "at_least": 2}]}, spec=chain.spec)
-    (row, _) = judge(chain, limits).to_dict()["limits"]
+    row, *_ = judge(chain, limits).to_dict()["limits"]
     assert (row["variable"], row["value"], row["met"], row["columns"]) == ("any 1 of the keys", 3, True, ["sex"])
 
 

@@ -185,17 +185,10 @@ def test_columns_that_determine_a_hidden_value_are_found_and_no_others():
 
 def test_what_tells_which_records_are_of_one_removed_household():
     chain, found = told(geography(), [("remove_variables", {"variables": ["home"]})], weight="w", household="home")
-    assert found == {("home", "rent"): (600, 600)}
-    assert any(note.startswith("rent (no role, ") and "belong to one household" in note for note in chain.notes)
-
-
-def test_a_column_that_differs_in_every_record_is_named():
-    frame = geography().drop(columns="born")
-    chain = protect(frame, KeySpec(["region", "age"], weight="w"))
-    (note,) = [note for note in chain.notes if "different values in 600 records" in note]
-    assert note.startswith("id: no role")
-    chain = protect(frame, KeySpec(["region", "age"], weight="w", direct_identifiers="id"))
-    assert not any("different values in" in note for note in chain.notes)
+    assert {column: count for (_, column), count in found.items() if count[0] > 300} == {"rent": (600, 600)}
+    assert found["home", "town"][0] < 200  # a town has five homes: a guess among them
+    (note,) = [note for note in chain.notes if "belong to one household" in note]
+    assert note.startswith("rent (no role, ")
 
 
 def test_members_of_the_household_show_what_one_of_them_lost():

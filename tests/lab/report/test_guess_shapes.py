@@ -6,6 +6,8 @@ import pytest
 from cases import in_one_test
 from hypothesis import given
 from hypothesis import strategies as st
+from stdnum import luhn
+from stdnum.cl import rut
 
 from kanon_lab.recipes import as_recipe
 from kanon_lab.recipes.yaml_file import parse_yaml
@@ -35,6 +37,14 @@ AGE = ints(0, 95)
 DATES = pd.Timestamp("1930-01-01") + pd.to_timedelta(ints(0, 30_000), unit="D")
 KEY, WEIGHT, HOUSEHOLD, DIRECT = "key_variables", "weight", "household", "direct_identifiers"
 SENSITIVE, NUMERIC, UNITS = "sensitive_variables", "numeric_variables", "indicators.sampling_unit"
+OF_PERSONS = DIRECT, "number", None
+LONG = 30_000_000_000_000 + 7_654_321 * MIXED
+
+
+def some(text):
+    return [text.format(row, row) if row % 3 == 0 else None for row in ROW]
+
+
 # Name and values of a column, other columns of its file, its role, why, and what else it may be (None: it is sure).
 SHAPES = {
     "ages in years": ("edad", AGE, KEYS, KEY, "name", None),
@@ -95,7 +105,15 @@ SHAPES = {
     "a running number": ("id", ROW + 1, KEYS, DIRECT, "unique", None),
     "cards in texts": ("card", [f"c{i:05}" for i in ROW], KEYS, DIRECT, "unique", None),
     "long numbers of one length": ("v2", 10_000_000 + 977 * MIXED, KEYS, DIRECT, "unique", (NUMERIC,)),
-    "whole amounts, each once": ("v2", 3 * MIXED**2 + MIXED, KEYS, NUMERIC, "unequal", (DIRECT,)),
+    "whole numbers far apart, each once": ("v2", 3 * MIXED**2 + MIXED, KEYS, DIRECT, "unequal", (NUMERIC,)),
+    "e-mails of some": ("x", some("p{}@mail.example"), KEYS, DIRECT, "email", None),
+    "web addresses": ("x", some("https://page.example/{}"), KEYS, DIRECT, "web", None),
+    "accounts": ("x", some("ES91 2100 0418 4502 0005 1332"), KEYS, DIRECT, "iban", None),
+    "cards": ("x", [int(f"4{i}{luhn.calc_check_digit(f'4{i}')}") for i in LONG], KEYS, DIRECT, "card", None),
+    "numbers of persons": ("x", [f"{i}-{rut.calc_check_digit(str(i))}" for i in LONG % 10**8], KEYS, *OF_PERSONS),
+    "telephones of some": ("x", some("+34 600 12{:04}"), KEYS, DIRECT, "telephone", None),
+    "places": ("x", some("40.41{:04}, -3.70{:04}"), KEYS, DIRECT, "coordinates", None),
+    "free text": ("x", some("said that number {} is ill"), KEYS, DIRECT, "text", None),
     "names": ("apellidos", [f"a{i // 2}" for i in ROW], KEYS, DIRECT, "name", None),
     "a latitude": ("lat", 40 + drawn(digits=5) / 100, KEYS, DIRECT, "name", None),
     "has a telephone": ("telefono", ints(0, 1), KEYS, "", "few", (KEY, SENSITIVE)),

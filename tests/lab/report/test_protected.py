@@ -262,6 +262,7 @@ def test_an_internal_report_tells_the_settings_and_what_became_of_categories(off
     assert ["clerk", "clerk", str((canaries.a_file()["job"] == "clerk").sum())] in rows
     assert canaries.told_together(told)
     assert canaries.SCRIPT not in told  # a category stays text
+    assert "Cada otra columna como una clave más" in told
 
 
 def test_an_internal_report_holds_no_direct_identifier(office):

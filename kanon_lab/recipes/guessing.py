@@ -1,0 +1,249 @@
+"""The best guess of one variable by another: how often it is right beyond guessing without, and whether that is luck.
+
+The guess for a record is the value that is most frequent among the *other* records with its value of the column: the
+record itself, and the members of its household, are left out, so that a column of many values does not fit itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import lgamma, log
+
+import numpy as np
+
+from kanon_lab.columns import LARGEST_PACKED, distinct_rows, firsts, grouped, sorted_rows
+
+# Points at which the bound of the chance is taken, that of the largest being the bound.
+_TILTS = (0.04, 0.12, 0.3, 0.6, 1, 1.7, 3, 5.5, 10, 16)
+# Records that a group of those seen alike has on average if evidence is asked for beside another key.
+_GROUP = 30
+# A table of counts by position has at most so many places for each record.
+_PLACES = 2
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What a column guesses of a target.
+
+    `values` has the guess for each record as a code, -1 for none; `removed` (0-1) is the share of errors that it
+    removes: of those of the best guess without the column, in the records that are asked for. `told` of these are right
+    beyond what guessing gets. `weights` (0-1) say for each record how far it is told if its guess is right: they are
+    the share of right guesses that are beyond what guessing gets, and `removed` where no guess is asked for. A record
+    without others of its value of the column is told its own, also by `removed`: who knows the town of a street knows
+    it of a street with one person too.
+    """
+
+    values: np.ndarray = field(repr=False)
+    removed: float
+    weights: np.ndarray = field(repr=False)
+    told: float
+
+
+class _Pairs:
+    """How many records, or households, have each pair of a value of a column and of the target; all codes from 0 on."""
+
+    def __init__(self, column: np.ndarray, target: np.ndarray, home: np.ndarray | None):
+        self.m = int(target.max()) + 1
+        size = (int(column.max()) + 1) * self.m
+        self.pair, pairs = grouped(column.astype(np.int64) * self.m + target, size)
+        self.home, self.once = home, np.arange(len(self.pair))
+        if home is not None:
+            self.triple, self.once = distinct_rows(np.column_stack([self.pair, home]))
+        self.times = np.bincount(self.pair[self.once], minlength=len(pairs))
+        first, self.second = np.divmod(pairs, self.m)
+        new = firsts(first)
+        self.start, self.group = np.flatnonzero(new), np.cumsum(new) - 1
+        self.width = np.diff(self.start, append=len(pairs))
+        # The most frequent first; of those equally frequent, the one that more records have.
+        total = np.bincount(self.second, self.times, minlength=self.m)
+        self.by_frequency = np.argsort(-total, kind="stable")
+        place = np.empty(self.m, dtype=np.int64)
+        place[self.by_frequency] = np.arange(self.m)
+        self.score = self.times * self.m + self.m - 1 - place[self.second]
+
+    @cached_property
+    def usual(self) -> np.ndarray:
+        """For each value of the column the value of the target that goes with it most often."""
+        return self.by_frequency[self.m - 1 - np.maximum.reduceat(self.score, self.start) % self.m]
+
+    @cached_property
+    def order(self) -> np.ndarray:
+        """The pairs by value of the column, the most frequent first."""
+        top = int(self.score.max())
+        if len(self.start) * (top + 1) >= LARGEST_PACKED:
+            return np.lexsort((-self.score, self.group))
+        return sorted_rows(self.group * (top + 1) + top - self.score, len(self.start) * (top + 1))[0]
+
+    @cached_property
+    def place(self) -> np.ndarray:
+        """The place of each pair among those with its value of the column."""
+        place = np.empty(len(self.group), dtype=np.int64)
+        place[self.order] = np.arange(len(place)) - self.start[self.group]
+        return place
+
+    def guesses(self) -> np.ndarray:
+        """For each record the guess by the others; -1 where there are none."""
+        if self.home is None:
+            return self._without(self.group, (self.place == 0).astype(np.int64))[self.pair]
+        pair, home = self.pair[self.once], self.home[self.once]
+        order = np.lexsort((self.place[pair], home, self.group[pair]))
+        group, place = self.group[pair][order], self.place[pair][order]
+        new = firsts(group) | firsts(home[order])
+        start, part = np.flatnonzero(new), np.cumsum(new) - 1
+        number = np.arange(len(order)) - start[part]
+        # A household has so many of the first places, without a gap.
+        leading = np.minimum.reduceat(np.where(place == number, len(order), number), start)
+        leading = np.minimum(leading, np.diff(start, append=len(order)))
+        of_triple = np.empty(len(order), dtype=np.int64)
+        of_triple[order] = self._without(group[start], leading)[part]
+        return of_triple[self.triple]
+
+    def _without(self, group: np.ndarray, leading: np.ndarray) -> np.ndarray:
+        """The most frequent value of each group if one is taken off from each of its first places, `leading` many."""
+        start, some = self.start[group], leading < self.width[group]
+        first = self.order[start]
+        other = self.order[np.where(some, start + leading, start)]
+        left = self.score[first] - self.m * (leading > 0)
+        guess = np.where(some & (self.score[other] > left), self.second[other], self.second[first])
+        return np.where(~some & (left < self.m), -1, guess)
+
+
+def best_guesses(column: np.ndarray, target: np.ndarray, home: np.ndarray | None = None) -> np.ndarray:
+    """For each record the code of the target that is most frequent among others with its code of the column.
+
+    Both are codes from 0 on, -1 where missing. Left out are the record, or its household (`home`), whose members count
+    once where they have the same pair. Of values that are equally frequent the one is taken that more records have in
+    all, then the lower code. -1 where there are no others, or one of the two codes is missing.
+    """
+    guess, known = np.full(len(column), -1, dtype=np.int64), (column >= 0) & (target >= 0)
+    if known.any():
+        pairs = _Pairs(column[known], target[known], None if home is None else home[known])
+        guess[known] = pairs.guesses()
+    return guess
+
+
+class Target:
+    """A variable that an intruder guesses.
+
+    Parameters
+    ----------
+    codes : ndarray of int, shape (n,)
+        From 0 on, -1 where missing.
+    wanted : ndarray of bool, shape (n,)
+        Records in which the guess is of use.
+    without : sequence of ndarray of int, each of shape (n,)
+        What the intruder sees without the column, as codes from 0 on: each is one way to guess.
+    home : ndarray of int, optional
+        Household of each record.
+    """
+
+    def __init__(
+        self, codes: np.ndarray, wanted: np.ndarray, without: Sequence[np.ndarray], home: np.ndarray | None = None
+    ):
+        self.codes, self.without, self.home = codes, without, home
+        self.wanted, self._right = wanted & (codes >= 0), dict[int, np.ndarray]()
+
+    def _right_without(self, way: int) -> np.ndarray:
+        """Records in which a guess without the column is right."""
+        if way not in self._right:
+            self._right[way] = best_guesses(self.without[way], self.codes, self.home) == self.codes
+        return self._right[way]
+
+    def rows(self, rows: np.ndarray) -> Target:
+        """The same in some records only."""
+        home = None if self.home is None else self.home[rows]
+        return Target(self.codes[rows], self.wanted[rows], [seen[rows] for seen in self.without[:1]], home)
+
+    def guess(self, column: np.ndarray, evidence: float, members: Sequence[np.ndarray] = ()) -> Guess | None:
+        """The guess by a column; None if it gets no more right than guessing without it, or no more than luck explains.
+
+        `members` are codes of columns that a pair is made of: it must tell more than each of them alone.
+        """
+        known = (column >= 0) & (self.codes >= 0)
+        if not (known & self.wanted).any():
+            return None
+        pairs = _Pairs(column[known], self.codes[known], None if self.home is None else self.home[known])
+        values = np.full(len(column), -1, dtype=np.int64)
+        values[known] = pairs.guesses()
+        asked = self.wanted & (values >= 0)
+        right, usual, n = int((values == self.codes)[asked].sum()), 0, int(asked.sum())
+        for way, seen in enumerate(self.without):
+            usual = max(usual, int(self._right_without(way)[asked].sum()))
+            if right <= usual:
+                return None
+            # Of small groups the usual value is itself luck, by which evidence beside a key would be lost.
+            enough = evidence if not way else evidence / 2 if len(seen) >= _GROUP * (seen.max() + 1) else -np.inf
+            if _evidence(pairs, seen[known]) < enough:
+                return None
+        for member in members:
+            seen = _with_gaps(member)
+            by_one = best_guesses(seen, self.codes, self.home) == self.codes
+            if right <= by_one[asked].sum() or _evidence(pairs, seen[known]) < evidence:
+                return None
+        removed, alone = (right - usual) / (n - usual), known & (values < 0)
+        weights = np.where(asked, removed * n / right, removed)
+        told = removed * (n + int((alone & self.wanted).sum()))
+        return Guess(np.where(alone, self.codes, values), removed, weights, told)
+
+    def evidence(self, column: np.ndarray, seen: np.ndarray | None = None) -> float:
+        """Minus the logarithm of a bound of the chance that luck explains what a column tells beyond what is seen."""
+        known = (column >= 0) & (self.codes >= 0)
+        if not known.any():
+            return -np.inf
+        pairs = _Pairs(column[known], self.codes[known], None if self.home is None else self.home[known])
+        return _evidence(pairs, self.without[0][known] if seen is None else _with_gaps(seen)[known])
+
+
+def _with_gaps(codes: np.ndarray) -> np.ndarray:
+    """Codes with a missing value as one more value."""
+    return np.where(codes < 0, codes.max() + 1, codes)
+
+
+def _evidence(pairs: _Pairs, seen: np.ndarray) -> float:
+    """Minus the logarithm of a bound of the chance that values of a column tell so much beyond what is `seen`.
+
+    Suppose that within each group of those seen alike, values of the target fell to the records by chance. A value of
+    the column may say a value of the target, or nothing; it gains a record where it is right and the usual value of the
+    group is not, and loses one where that is right. The chance of so large a gain is bounded by the method of Chernoff,
+    times the number of ways to let as many values of the column say something.
+    """
+    m, pair, seen = pairs.m, pairs.pair[pairs.once], seen[pairs.once]
+    group = pairs.group[pair]
+    often = np.bincount(group, minlength=len(pairs.start)) > 1
+    rows = often[group]
+    if not rows.any():
+        return -np.inf
+    group, seen, target, said = group[rows], seen[rows], pairs.second[pair[rows]], pairs.usual[group[rows]]
+    size = (int(seen.max()) + 1) * m
+    place, said_place = seen.astype(np.int64) * m + target, seen.astype(np.int64) * m + said
+    if size > _PLACES * len(group):
+        both, places = grouped(np.concatenate([place, said_place]), size)
+        place, said_place = both[: len(group)], both[len(group) :]
+        of_seen, of_target = np.divmod(places, m)
+    else:
+        of_seen, of_target = np.divmod(np.arange(size), m)
+    count = np.bincount(place, minlength=len(of_seen))
+    in_seen = np.bincount(seen, minlength=int(of_seen[-1]) + 1)
+    start = np.flatnonzero(firsts(of_seen))
+    most = np.zeros(len(in_seen), dtype=np.int64)
+    most[of_seen[start]] = np.maximum.reduceat(count * m + m - 1 - of_target, start)
+    usual, most = m - 1 - most % m, most // m
+    other = said != usual[seen]
+    gain = (target == said).astype(np.int64) - (target == usual[seen])
+    gained = np.bincount(group[other], gain[other], minlength=len(often))
+    says = gained > 0
+    if not says.any():
+        return -np.inf
+    number, used = grouped(said_place[other & says[group]], len(of_seen))
+    times, in_place = np.bincount(number), of_seen[used]
+    of_said, of_usual = count[used] / in_seen[in_place], most[in_place] / in_seen[in_place]
+    values, saying, gain_in_all = int(often.sum()), int(says.sum()), float(gained[says].sum())
+    sayings = max(m - int((usual[seen] == usual[seen[0]]).all()), 1)
+    ways = lgamma(values + 1) - lgamma(saying + 1) - lgamma(values - saying + 1) + saying * log(sayings) + log(values)
+    bound = max(
+        tilt * gain_in_all - float((times * np.log1p(of_said * np.expm1(tilt) + of_usual * np.expm1(-tilt))).sum())
+        for tilt in _TILTS
+    )
+    return bound - ways
