@@ -80,7 +80,7 @@ def load_counts(paths: Sequence[str | Path]) -> CountedFile:
     >>> kanon_lab.engines.load_counts(["north.parquet", "south.parquet"]).table().f_k.tolist()
     [2, 1]
     """
-    parts = []
+    parts: list[tuple[KeySpec, pd.DataFrame, list[str]]] = []
     for path in paths:
         with about(str(path)):
             parts.append(_read(Path(path), sum(len(frame) for _, frame, _ in parts)))

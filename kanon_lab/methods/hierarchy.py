@@ -306,7 +306,7 @@ def _topped(rules: list, top: str | None) -> tuple[Rule, ...]:
 
 def _label_rows(mapping: Mapping) -> dict[Hashable, tuple[str, ...]]:
     """The labels of each value as text."""
-    rows = {}
+    rows: dict[Hashable, tuple[str, ...]] = {}
     for value, labels in mapping.items():
         labels = [labels] if isinstance(labels, str) or not isinstance(labels, Iterable) else list(labels)
         place = f"value {len(rows) + 1} of the hierarchy"

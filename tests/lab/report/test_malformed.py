@@ -75,7 +75,7 @@ CONFIGURATIONS = {
     "no YAML": ("key_variables: [region", "line"),
     "a list": ("- region", "no list of settings"),
     "setting unknown": (CONFIG + "limts: {k: 3}\n", "did you mean limits"),
-    "setting twice": (CONFIG + "weight: age\n", "stands twice"),
+    "setting twice": (CONFIG + "weight: age\n", "a name that stands there before"),
     "limit unknown": (CONFIG + "limits: {global_rik: 0.1}\n", "did you mean global_risk"),
     "limit too large": (CONFIG + "limits: {global_risk: 5}\n", "from 0 to 1"),
     "limit of households": (CONFIG + "limits: {household_risk: 0.1}\n", "needs a household"),
