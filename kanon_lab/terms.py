@@ -83,6 +83,14 @@ def key_of(note: str) -> str:
     return note.key if isinstance(note, Note) else ""
 
 
+def is_for_office(note: str) -> bool:
+    """Whether a note is kept from pages for everybody: unless its row of ``words.csv`` says ``yes`` under ``page``.
+
+    A note that names what reveals hidden values would teach readers how to undo a release.
+    """
+    return bool(key := key_of(note)) and wordings("note")[key]["page"] != "yes"
+
+
 def in_english(name: str, part: Any) -> str:
     """A part of a note as text."""
     if isinstance(part, tuple):

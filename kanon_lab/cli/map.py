@@ -1,6 +1,7 @@
-"""``kanon-lab map``: many recipes on one microdata file, and the cheapest that meets a required risk."""
+"""``kanon-lab map``: many recipes on one microdata file, and the cheapest that meets every limit."""
 
 from functools import partial
+from math import inf
 from pathlib import Path
 
 import click
@@ -16,18 +17,21 @@ from kanon_lab.show.parts import Bullets, Paragraph, Section, Table
 _EXAMPLES = """
 \b
 Example:
-  kanon-lab map survey.csv --recipe map.yml --at-most 0.02 --write-recipe chosen.yml
-  kanon-lab protect survey.csv --recipe chosen.yml --out protected.csv
+  kanon-lab map survey.csv --recipe map.yml --write-recipe chosen.yml
+  kanon-lab protect survey.csv --recipe chosen.yml --out protected.csv --fail
 
 \b
 where map.yml holds
   key_variables: [region, sex, age]
   weight: weight
+  released_as_is: [opinion]
+  limits: {k: 3, global_risk: 0.02}
   steps:
     - recode: {variable: age, bands: $ages, closed: left}
+    - round: {variable: weight, base: 10}
     - suppress: {k_required: $k}
   grid:
-    k: [2, 3, 5]
+    k: [3, 5]
     ages:
       ten years: [0, 10, 20, 30, 40, 50, 60, 70, 80, null]
       twenty years: [0, 20, 40, 60, 80, null]
@@ -37,15 +41,19 @@ where map.yml holds
 @click.command(cls=Command, name="map", epilog=_EXAMPLES)
 @file_argument
 @click.option(
-    "--recipe", "recipe_path", required=True, metavar="R.yml", help="Recipe with $names, and the grid of their values."
+    "--recipe",
+    "recipe_path",
+    required=True,
+    metavar="R.yml",
+    help="Recipe with $names and the grid of their values, or report configuration with map.",
 )
 @click.option(
     "--at-most",
     metavar="RISK",
-    help="Find the recipe of least loss with no more risk than this: 0.05, or a number of records.",
+    help="Find the recipe of least loss with no more risk than this, besides the limits: 0.05, or a number of records.",
 )
-@click.option("--risk", default="global_risk", show_default=True, metavar="NAME", help="Measure of risk.")
-@click.option("--loss", default="non_uniform_entropy", show_default=True, metavar="NAME", help="Measure of loss.")
+@click.option("--risk", metavar="NAME", help="Measure of risk, or a limit.  [default: global_risk]")
+@click.option("--loss", metavar="NAME", help="Measure of loss.  [default: non_uniform_entropy]")
 @click.option(
     "--repeats",
     default="1",
@@ -62,7 +70,7 @@ where map.yml holds
 )
 @reads_microdata("recipe_path", "out", "write_recipe")
 @click.option("--out", metavar="OUT", help="Write the measures of every recipe to this file, such as map.csv.")
-@click.option("--write-recipe", metavar="PATH", help="Write the recipe of least loss to this file; needs --at-most.")
+@click.option("--write-recipe", metavar="PATH", help="Write the recipe of least loss to this file.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT and PATH if they exist.")
 @json_option
 def map(  # noqa: A001 (the name of the command)
@@ -71,25 +79,27 @@ def map(  # noqa: A001 (the name of the command)
     """Compare every recipe of a grid on the records in FILE by risk and loss.
 
     The section grid of the recipe lists values for every $name in it; as a step, a $name takes a step, a list of steps,
-    or null for none. The command prints the recipes that no other beats in both risk and loss and, with --at-most, the
-    recipe of least loss that meets the required risk. Recipes that cannot be applied are counted; their errors are in
-    the JSON and in OUT. The command only compares recipes: it writes no protected file and prints no value of a
-    record.
+    or null for none. Each recipe is judged by the limits of the recipe. The command prints the recipes that no other
+    beats in both risk and loss, out of those that meet every limit if some do; and, with limits or --at-most, the one
+    of least loss that meets all of this. It says which limits no recipe meets, and how near the best came. If the
+    recipe is the configuration of a report with a section map, its own steps are marked among the others. Recipes that
+    cannot be applied are counted; their errors are in the JSON and in OUT. The command only compares recipes: it
+    writes no protected file and prints no value of a record.
 
-    Exit code: 0 on success; 1 if no recipe meets --at-most; 2 after bad input.
+    Exit code: 0 on success; 1 if no recipe meets --at-most, or if none meets every limit and --at-most or
+    --write-recipe asks for one; 2 after bad input.
     """
-    if write_recipe is not None and at_most is None:
-        raise OptionError("--write-recipe needs --at-most: say which risk the recipe must meet")
-
     from kanon_lab.data.writing import check_target, write_microdata
     from kanon_lab.recipes.grid import grid_candidates
     from kanon_lab.recipes.risk_map import risk_utility_map
-    from kanon_lab.recipes.tradeoff import measure_of
+    from kanon_lab.recipes.tradeoff import USUAL_LOSS, USUAL_RISK, axis_named, measure_of
+    from kanon_lab.recipes.verdict import is_set
     from kanon_lab.recipes.yaml_file import dump_yaml, read_yaml, seen_from
 
+    settings, own, axes = _settings(read_yaml(recipe_path), recipe_path)
+    risk, loss = axis_named(risk or axes.get("risk", USUAL_RISK)), loss or axes.get("loss", USUAL_LOSS)
     of_risk, of_loss = measure_of(risk, "risk"), measure_of(loss, "loss")
     limit = None if at_most is None else _limit(at_most, of_risk)
-    settings = read_yaml(recipe_path)
     candidates = grid_candidates(settings, path=recipe_path)  # whatever is wrong there is said before anything is done
     if out is not None:
         check_target(out)
@@ -98,16 +108,20 @@ def map(  # noqa: A001 (the name of the command)
     for target in filter(None, (out, write_recipe)):
         _check_target(target, overwrite, source.file, recipe_path, candidates)
     recipe = candidates[0].recipe
+    limited = any(is_set([{"name": name} for name in each.recipe.limits]) for each in candidates)
+    if write_recipe is not None and limit is None and not limited:
+        raise OptionError("--write-recipe needs limits in the recipe, or --at-most: say what the recipe must meet")
     read = source.read(**recipe.reading)
     with about(source.file):
-        compared = risk_utility_map(read.numbered, settings, repeats=repeats, workers=workers, path=recipe_path)
+        options = {"repeats": repeats, "workers": workers, "path": recipe_path, "own": own, "risk": risk}
+        compared = risk_utility_map(read.numbered, settings, **options)
     axes = {"risk": risk, "loss": loss, "repeats": "worst" if worst else "mean"}
     result = {
         **OFFICE,
         "file": source.file,
         "recipe": recipe_path,
         "n": len(read.frame),
-        **_result(compared, axes, limit),
+        **_result(compared, axes, limit, limited),
     }
     result["notes"] = [*recipe.notes, *compared.notes(risk), *reading_notes(read)]
     if out is not None:
@@ -118,8 +132,18 @@ def map(  # noqa: A001 (the name of the command)
         files.write_text(written, dump_yaml(seen_from(chosen, written)))
     result |= {"out": out, "written_recipe": written}
     show(result, partial(_print, result, of_risk, of_loss), out, written, as_json=as_json)
-    if result["unmet"] is not None:
+    if result["unmet"] is not None and (limit is not None or write_recipe is not None):
         end(1, result["unmet"] + ("" if write_recipe is None else f"; {write_recipe} was not written"))
+
+
+def _settings(settings, path):
+    """Settings of the recipes to compare, one's own recipe, and the axes: of a recipe, or of a report with a map."""
+    if not isinstance(settings, dict) or not isinstance(settings.get("map"), dict):
+        return settings, None, {}
+    from kanon_lab.report import read_config
+
+    config = read_config(path)
+    return config.map, config.own, {"risk": config.map_risk, "loss": config.map_loss}
 
 
 def _limit(text, measure):
@@ -150,22 +174,23 @@ def _place(path):
     return Path(path).parent.resolve() / Path(path).name
 
 
-def _result(compared, axes, limit):
+def _result(compared, axes, limit, limited):
     """The recipes that no other beats, the cheapest of them that meets the limit, and all that was measured."""
     from kanon_lab.recipes.tradeoff import measure_of, seeing
 
     frontier, points, unmet, cheapest = compared.frontier(**axes), compared.points, None, None
-    caution = None
+    caution, own = None, compared.own_point(**axes)
     spread = compared.spread.loc[frontier.index]
-    shown = ["label", *compared.parameters, "repeats", "risk", "loss"]
+    shown = ["label", *compared.parameters, "repeats", "met", "unmet", "own", "risk", "loss"]
     loss = axes["loss"]
     unseen = [list(compared.unseen.get(label, {}).get(loss, ())) for label in frontier["label"]]
     beside = next((name for name in seeing(compared.unseen.values(), loss) if any(unseen) and name in frontier), None)
     costs = {} if beside is None else {beside: measure_of(beside).cost(frontier[beside])}
     frontier = frontier[shown].assign(risk_sd=spread[axes["risk"]], loss_sd=spread[loss], unseen=unseen, **costs)
-    if limit is not None:
+    if limited or limit is not None:
         try:
-            cheapest = compared.cheapest(at_most=limit, **axes)[shown].to_dict()
+            most = limit if limit is not None else 1 if measure_of(axes["risk"]).share else inf
+            cheapest = compared.cheapest(at_most=most, **axes)[shown].to_dict()
             caution = compared.caution(cheapest["label"], loss)
         except OptionError as error:  # none meets it
             unmet = str(error)
@@ -174,6 +199,10 @@ def _result(compared, axes, limit):
         "failed": points.loc[points["error"].notna(), ["label", "error"]],
         **axes,
         "at_most": limit,
+        "limits": compared.limits,
+        "unjudged": list(compared.unjudged),
+        "met": int(points["met"].fillna(False).sum()) if limited else None,
+        "own": None if own is None else own[shown].to_dict(),
         "frontier": frontier,
         "cheapest": cheapest,
         "unmet": unmet,
@@ -194,6 +223,7 @@ def _collapsed(frontier, beside):
 
 def _print(result, of_risk, of_loss):
     """Print the result for people."""
+    from kanon_lab.recipes.map_limits import OWN
     from kanon_lab.recipes.tradeoff import measure_of
 
     failed, best, points = result["failed"].head(1), result["cheapest"], result["frontier"]
@@ -211,23 +241,67 @@ def _print(result, of_risk, of_loss):
     forms = {"risk": risk, "loss": loss, "risk_sd": risk, "loss_sd": loss}
     forms |= {name: _form(measure_of(name)) for name in beside}
     frontier = _collapsed(points, beside)
-    table = frontier[["label", "risk", "loss", *beside, *spread]].rename(columns={"label": "recipe"})
-    remarks = []
+    verdict = [] if result["met"] is None else ["limits"]
+    frontier = frontier.assign(limits=[_misses(unmet) for unmet in frontier["unmet"]])
+    table = frontier[["label", "risk", "loss", *beside, *spread, *verdict]].rename(columns={"label": "recipe"})
+    remarks, own = [], result["own"]
+    if own is not None:
+        place = "beaten by no other" if own["label"] in {*points["label"]} else "not among these"
+        text = f"; limits: {_misses(own['unmet'])}" if verdict else ""
+        name = "" if own["label"] == OWN else f" ({own['label']})"
+        remarks.append(f"{OWN}{name}: risk {risk(own['risk'])}, loss {loss(own['loss'])}, {place}{text}")
     if blind := int(points["unseen"].astype(bool).sum()):
         seen = f"; {result['beside']} does" if beside else ", nor does another measure here"
         remarks.append(f"(caution: {result['loss']} does not see every step of {blind:,} of these recipes{seen})")
     if len(frontier) < len(points):
         remarks.append("(alike: the same risk and loss, so that neither measure sees what they differ in)")
-    sections = [Section("Recipes that no other beats in both", [Table(table, formats=forms), Bullets(remarks)])]
+    title = "Recipes that no other beats in both" + (", of those that meet every limit" if result["met"] else "")
+    sections = [Section(title, [Table(table, formats=forms), Bullets(remarks)])]
+    if verdict:
+        sections.insert(0, _limits_section(result))
     if best is not None:
         limit, cautions = result["at_most"], (f"caution: {caution}" for caution in result["cautions"])
         chosen = f"{best['label']}: risk {risk(best['risk'], limit)}, loss {loss(best['loss'])}"
-        sections.append(Section(f"Least loss with {result['risk']} at most {limit:g}", [Bullets([chosen, *cautions])]))
+        asked = [] if limit is None else [f"{'1 / ' * of_risk.more_is_better}{result['risk']} at most {limit:g}"]
+        asked += ["every limit met"] if verdict else []
+        sections.append(Section(f"Least loss with {' and '.join(asked)}", [Bullets([chosen, *cautions])]))
     for row in failed.itertuples():
         sections.append(Section(f"The first that could not be applied: {row.label}", [Paragraph(row.error)]))
     written = [path for path in (result["out"], result["written_recipe"]) if path is not None]
     sections += [list_notes(result["notes"]), Section("Written", [Bullets(written or ["nothing"])])]
     print_for_office(result["file"], result["n"], lines, *sections)
+
+
+def _misses(unmet):
+    """The verdict on a recipe in a few words."""
+    return f"misses {unmet}" if isinstance(unmet, str) else "met"
+
+
+def _limits_section(result):
+    """Each limit with the recipes that meet it, and how near the best comes."""
+    from pandas import DataFrame
+
+    from kanon_lab.measures.registry import LIMITS
+
+    rows = []
+    for row in result["limits"].itertuples():
+        form, of = _form(LIMITS[row.name]), row.variable if isinstance(row.variable, str) else row.level
+        rows.append(
+            {
+                "limit": row.name if of is None or of != of else f"{row.name} ({of})",
+                "wanted": f"{row.bound} {form(row.limit, row.nearest)}",
+                "recipes that meet it": f"{row.recipes} of {row.judged}",
+                "the best": "" if row.nearest is None else f"{form(row.nearest, row.limit)}, {row.label}",
+            }
+        )
+    remarks = [f"{result['met']} of {result['recipes']} recipes meet every limit"]
+    if len({row.judged for row in result["limits"].itertuples()}) > 1:
+        remarks.append("(limits that need a search of the columns are judged where all others are met)")
+    if not result["met"]:
+        remarks[0] = result["unmet"]
+    if result["unjudged"]:
+        remarks.append(f"(not judged, since no recipe meets the others: {', '.join(result['unjudged'])})")
+    return Section("Limits", [Table(DataFrame(rows)), Bullets(remarks)])
 
 
 def _form(measure):

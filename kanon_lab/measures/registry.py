@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from operator import attrgetter, methodcaller
 from typing import Any, Literal
 
+import numpy as np
+
 from kanon_lab import measures as room
 from kanon_lab.digits import number, percent
 from kanon_lab.measures.class_values import (
@@ -100,7 +102,14 @@ class Measure:
 
     def cost_called(self, language: str = "en") -> str:
         """The title of its cost in a language."""
-        return self.called(language) if self.kept is None else self.kept[_LANGUAGES.index(language)]
+        if self.kept is not None:
+            return self.kept[_LANGUAGES.index(language)]
+        return f"1 / {self.called(language)}" if self.more_is_better else self.called(language)
+
+    @property
+    def more_is_better(self) -> bool:
+        """Whether it is a share of what was kept, or a number that an office wants to be large."""
+        return self.kept is not None or (self.limit is not None and self.limit.bound == "at least")
 
     @property
     def label(self) -> str:
@@ -127,8 +136,10 @@ class Measure:
         return replace(self, name=name, title=(title[0], title[1]) if title else None)
 
     def cost(self, values: Any) -> Any:
-        """The cost of a value, or of each in a column: less is always better."""
-        return 1 - values if self.kept else values
+        """The cost of a value, or of each in a column: less is always better. Of k, and of l, it is 1 / k."""
+        if self.kept:
+            return 1 - values
+        return 1 / np.maximum(values, 1) if self.more_is_better else values
 
     def written(self, value: float) -> str:
         """A value as text in English."""

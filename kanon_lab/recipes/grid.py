@@ -25,7 +25,18 @@ _PLACEHOLDER = re.compile(r"\$(\$*)([^\W\d]\w*)")
 _NAME = re.compile(r"[^\W\d]\w*")
 _LABEL = 60
 _ALONE = "the recipe"
-_RESERVED = {"label", "repeats", "error", "risk", "loss", "estimator", *(row.name for row in measures(shown="state"))}
+_RESERVED = {
+    "label",
+    "repeats",
+    "met",
+    "unmet",
+    "own",
+    "error",
+    "risk",
+    "loss",
+    "estimator",
+    *(row.name for row in measures(shown="state")),
+}
 
 
 @dataclass(frozen=True)

@@ -240,6 +240,8 @@ def released_labels(protection: Chain) -> ReleasedLabels:
     carried, released = _carried(protection, came), ReleasedLabels({}, {}, {})
     for name, column in named_columns(protection.frame):
         before, after = came.get(name, {}), carried.get(name, {})
+        if not (before or after):
+            continue
         values = distinct(column)[1]
         shown = {as_text(value): value.item() if hasattr(value, "item") else value for value in values}
         if labels := {shown[text]: label for text, label in after.items() if text in shown}:

@@ -14,8 +14,10 @@ from typing import Any
 import pandas as pd
 
 from kanon_lab.errors import KanonLabError, OptionError, described
-from kanon_lab.recipes.chain import Protection, Recipe
+from kanon_lab.measures.registry import Measure
+from kanon_lab.recipes.chain import Protection, Recipe, as_recipe
 from kanon_lab.recipes.grid import MOST, Candidate, grid_candidates
+from kanon_lab.recipes.map_limits import OWN, judged_rows, summarised, unmet_by_all, verdict_of, verdicts_of
 from kanon_lab.recipes.plan import Plan, household_plan
 from kanon_lab.recipes.processes import processors, shared_out
 from kanon_lab.recipes.state import derived_seed
@@ -28,6 +30,7 @@ from kanon_lab.recipes.tradeoff import (
     frontier,
     is_measure,
     measure_of,
+    risk_and_loss,
     unseen_steps,
 )
 from kanon_lab.recipes.yaml_file import read_yaml
@@ -45,9 +48,10 @@ class RiskUtilityMap:
     ----------
     points : DataFrame
         One row a recipe, in the order of the grid: ``label``, a column for each placeholder, ``repeats`` (seeds tried;
-        1 if nothing is random), ``error`` (one line if the recipe could not be applied, else missing), and the measures
-        of the last state (see `kanon_lab.recipes.measured.Measured.row`), as the mean over the seeds; missing if not
-        defined.
+        1 if nothing is random), ``met`` (whether every limit is met, by each of the seeds; missing where no limit is
+        set), ``unmet`` (names of the limits that are not met), ``own`` (whether it is one's own), ``error`` (one line
+        if the recipe could not be applied, else missing), and the measures of the last state (see
+        `kanon_lab.recipes.measured.Measured.row`), as the mean over the seeds; missing if not defined.
     spread : DataFrame
         ``label`` and the standard deviation of each measure over the seeds: 0 if nothing is random, missing if one seed
         was tried.
@@ -61,6 +65,11 @@ class RiskUtilityMap:
         Labels of recipes that perturb a key variable: risks of classes take perturbed values as true.
     unseen : dict of str to dict
         By label and measure of loss, the steps that the measure does not see (`unseen_steps`).
+    verdicts : DataFrame
+        One row a recipe, seed and limit: ``label``, ``seed`` and the columns of `kanon_lab.recipes.Judged.verdict`.
+        Limits that need a search of the released columns are judged where all others are met.
+    unjudged : tuple of str
+        Names of the limits by which no recipe was judged, since none meets all others.
     """
 
     points: pd.DataFrame = field(repr=False)
@@ -70,6 +79,30 @@ class RiskUtilityMap:
     parameters: tuple[str, ...]
     perturbing: tuple[str, ...] = field(repr=False)
     unseen: dict[str, dict[str, tuple[str, ...]]] = field(repr=False, default_factory=dict)
+    verdicts: pd.DataFrame = field(repr=False, default_factory=lambda: verdicts_of((), (), ()))
+    unjudged: tuple[str, ...] = ()
+
+    @property
+    def limits(self) -> pd.DataFrame:
+        """One row a limit: ``name``, ``variable``, ``level``, ``limit``, ``bound``, the ``recipes`` that meet it out of
+        those that were ``judged`` by it, and the value that comes ``nearest``, with the ``label`` of its recipe."""
+        return summarised(self.verdicts)
+
+    @property
+    def own(self) -> str | None:
+        """The label of one's own recipe, where it is among them."""
+        return next(iter(self.points.loc[self.points["own"], "label"]), None)
+
+    def own_point(self, *, risk: str = USUAL_RISK, loss: str = USUAL_LOSS, repeats: str = "mean") -> pd.Series | None:
+        """One's own recipe as a row of `kanon_lab.recipes.risk_and_loss`; None where it is not among them."""
+        rows = risk_and_loss(self._points(repeats), risk=risk, loss=loss)
+        return rows[rows["own"]].iloc[0] if rows["own"].any() else None
+
+    @property
+    def none_meets(self) -> str | None:
+        """A line on the limits that no recipe meets; None where some recipe meets all, or none is set."""
+        met = self.points["met"]
+        return unmet_by_all(self.limits) if len(self.verdicts) and not met.fillna(False).any() else None
 
     @property
     def worst(self) -> pd.DataFrame:
@@ -77,7 +110,7 @@ class RiskUtilityMap:
         runs, worst = self.runs.groupby("label", sort=False), self.points.copy()
         for name in worst.columns[list(worst.columns).index("error") + 1 :]:
             if is_measure(name):
-                value = runs[name].min() if measure_of(name).kept else runs[name].max()
+                value = runs[name].min() if measure_of(name).more_is_better else runs[name].max()
                 worst[name] = worst["label"].map(value).where(worst[name].notna())
         return worst
 
@@ -88,7 +121,12 @@ class RiskUtilityMap:
     def cheapest(
         self, *, at_most: float, risk: str = USUAL_RISK, loss: str = USUAL_LOSS, repeats: str = "mean"
     ) -> pd.Series:
-        """`kanon_lab.recipes.cheapest` of the mean over the seeds, or of the ``worst`` of them."""
+        """`kanon_lab.recipes.cheapest` of the mean over the seeds, or of the ``worst`` of them.
+
+        Where limits are set, it meets all of them; an `OptionError` names those that no recipe meets.
+        """
+        if line := self.none_meets:
+            raise OptionError(line)
         return cheapest(self._points(repeats), at_most=at_most, risk=risk, loss=loss)
 
     def notes(self, risk: str = USUAL_RISK) -> tuple[str, ...]:
@@ -129,6 +167,8 @@ def risk_utility_map(
     workers: int | None = None,
     progress: bool = True,
     path: str | Path | None = None,
+    own: Mapping[str, Any] | None = None,
+    risk: str | None = None,
 ) -> RiskUtilityMap:
     """Apply many recipes to one file, and measure the risk that each leaves and the utility that it costs.
 
@@ -147,6 +187,11 @@ def risk_utility_map(
         result is the same.
     progress : bool
         Whether to show the recipes on standard error, if that is a terminal.
+    own : mapping, optional
+        One's own recipe, to be marked among the others, and tried beside them if it is none of them.
+    risk : str, optional
+        A measure that is to be an axis of the map, taken of every recipe even if only limits need it, such as
+        ``exposed_by_columns``; see `kanon_lab.recipes.MEASURES`.
 
     Returns
     -------
@@ -171,6 +216,14 @@ def risk_utility_map(
         path, recipe = recipe, read_yaml(recipe)
     candidates = grid_candidates(recipe, grid, path=path)
     runs = [run for n, candidate in enumerate(candidates) for run in _runs(n, candidate.recipe, repeats)]
+    number = None
+    if own is not None:
+        wanted = as_recipe(own, name="")
+        number = next((n for n, candidate in enumerate(candidates) if candidate.recipe == wanted), None)
+        if number is None:
+            number = len(candidates)
+            candidates = (*candidates, Candidate(OWN, dict.fromkeys(candidates[0].parameters), dict(own), wanted))
+            runs += _runs(number, wanted, repeats)
     if len(runs) > MOST:
         raise OptionError(f"{len(runs):,} recipes and seeds are too many; take values or repeats out until {MOST:,}")
     first: dict[tuple, int] = {}
@@ -180,8 +233,10 @@ def risk_utility_map(
         return [first.setdefault(run.keys[:length], len(first)) for length in range(1, len(run.keys) + 1)]
 
     ordered = sorted(runs, key=places)
-    rows = {(run.number, run.seed): row for run, row in _measured(ordered, frame, workers, progress)}
-    return _collected(candidates, runs, [rows[run.number, run.seed] for run in runs])
+    axis = None if risk is None else measure_of(risk, "risk")
+    more = () if axis is None or axis.is_shown("state") else (axis,)
+    rows = {(run.number, run.seed): row for run, row in _measured(ordered, (frame, more), workers, progress)}
+    return _collected(candidates, runs, [rows[run.number, run.seed] for run in runs], number)
 
 
 @dataclass(frozen=True)
@@ -201,12 +256,12 @@ class Run:
 class Walk:
     """Apply one recipe after another to a file, going back no further than they differ."""
 
-    def __init__(self, frame: pd.DataFrame) -> None:
-        self._frame = frame
+    def __init__(self, frame: pd.DataFrame, more: tuple[Measure, ...] = ()) -> None:
+        self._frame, self._more = frame, more
         self._path: list[tuple[Any, Protection | KanonLabError]] = []
 
     def measure(self, run: Run) -> dict[str, Any]:
-        """The measures after the last step, or the ``error``."""
+        """The measures after the last step and the ``verdict``, or the ``error``."""
         try:
             run.recipe.check(self._frame)
         except KanonLabError as error:
@@ -221,7 +276,10 @@ class Walk:
             return {"error": str(reached)}
         row = reached.state.measured.row()
         del row["estimator"]
-        return {**row, "unseen": unseen_steps(reached)}
+        try:
+            return {**row, "unseen": unseen_steps(reached), **judged_rows(reached, run.recipe, self._more)}
+        except KanonLabError as error:
+            return {"error": str(error)}
 
     def _reached(self, run: Run, position: int) -> Protection | KanonLabError:
         try:
@@ -264,15 +322,13 @@ def _key(value: Any) -> Any:
     return type(value).__name__, value if isinstance(value, (str, int, float, type(None))) else dumps(value)
 
 
-def _measured(
-    runs: Sequence[Run], frame: pd.DataFrame, workers: int | None, progress: bool
-) -> Iterator[tuple[Run, dict]]:
+def _measured(runs: Sequence[Run], data: tuple, workers: int | None, progress: bool) -> Iterator[tuple[Run, dict]]:
     from tqdm import tqdm
 
     with tqdm(total=len(runs), desc="recipes", disable=None if progress else True, leave=False) as bar:
         done, start = 0, time.monotonic()
         if workers in (None, 1):
-            walk = Walk(frame)
+            walk = Walk(*data)
             alone = workers == 1 or processors() == 1
             while done < len(runs):
                 seconds = time.monotonic() - start
@@ -283,24 +339,41 @@ def _measured(
                 bar.update()
             del walk
         rest = runs[done:]
-        others = shared_out(Walk, (frame,), rest, min(workers or processors(), len(rest)))
+        others = shared_out(Walk, data, rest, min(workers or processors(), len(rest)))
         with closing(others):  # where this is interrupted, they are at once
             for measured in others:
                 yield measured
                 bar.update()
 
 
-def _collected(candidates: Sequence[Candidate], runs: Sequence[Run], rows: Sequence[dict]) -> RiskUtilityMap:
+def _collected(
+    candidates: Sequence[Candidate], runs: Sequence[Run], rows: Sequence[dict], own: int | None
+) -> RiskUtilityMap:
     labels, parameters = [candidate.label for candidate in candidates], tuple(candidates[0].parameters)
     of_run = [run.number for run in runs]
-    measured = pd.DataFrame(rows).drop(columns=["error", "unseen", *parameters], errors="ignore").astype(float)
+    others = ["error", "unseen", "verdict", *parameters]
+    measured = pd.DataFrame(rows).drop(columns=others, errors="ignore").astype(float)
     error = pd.Series([row.get("error") for row in rows], name="error", dtype=object)
     every = pd.DataFrame({"label": [labels[number] for number in of_run], "seed": [run.seed for run in runs]})
     grouped, whole = measured.groupby(of_run), ~measured.isna().groupby(of_run).any()
-    chosen = {name: [candidate.parameters[name] for candidate in candidates] for name in parameters}
-    tried = {"repeats": error.groupby(of_run).size(), "error": error.groupby(of_run).first()}
+    chosen: dict[str, Any] = {name: [candidate.parameters[name] for candidate in candidates] for name in parameters}
+    if labels[-1] == OWN:  # it has no values, and numbers beside none stay whole
+        chosen = {name: pd.Series(values, dtype=object) for name, values in chosen.items()}
+    of_seeds: list[list] = [[] for _ in candidates]
+    for place, row in zip(of_run, rows, strict=True):
+        of_seeds[place] += row.get("verdict", ())
+    met, unmet = zip(*map(verdict_of, of_seeds))
+    tried = {
+        "repeats": error.groupby(of_run).size(),
+        "met": pd.array(met, dtype="boolean"),
+        "unmet": pd.Series(unmet, dtype=object),
+        "own": [number == own for number in range(len(candidates))],
+        "error": error.groupby(of_run).first(),
+    }
     spread = grouped.std()
     spread.loc[[not _is_random(candidate.recipe) for candidate in candidates]] = 0.0
+    verdicts = verdicts_of([*every["label"]], [*every["seed"]], rows)
+    wanted = dict.fromkeys(name for candidate in candidates for name in candidate.recipe.limits)
     perturbing = []
     for candidate in candidates:
         keys, steps = {*candidate.recipe.spec.key_variables}, candidate.recipe.steps
@@ -314,4 +387,6 @@ def _collected(candidates: Sequence[Candidate], runs: Sequence[Run], rows: Seque
         parameters=parameters,
         perturbing=tuple(perturbing),
         unseen={labels[number]: row["unseen"] for number, row in zip(of_run, rows, strict=True) if "unseen" in row},
+        verdicts=verdicts,
+        unjudged=tuple(name for name in wanted if len(verdicts) and name not in {*verdicts["name"]}),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ import pandas as pd
 from kanon_lab.arguments import is_number
 from kanon_lab.digits import is_finite, number, percent
 from kanon_lab.errors import DataError, OptionError, described, meant, shortened
-from kanon_lab.measures.registry import Measure, find_measure, measures
+from kanon_lab.measures.registry import LIMITS, Measure, find_measure, measures
 from kanon_lab.recipes.state import Chain
 
 # A loss that rises by less has not risen.
@@ -19,14 +20,28 @@ _SAME = 1e-12
 _MOST_TOLD = 3
 
 
-#: The measures that may be axes of a map, by name; # stands for a number.
+_KINDS = {"risk": "risk", "loss": "loss of utility"}
+
+
+def _as_axis(measure: Measure | None) -> Measure | None:
+    """A measure as an axis of a map, None where it can be none; what an office limits is a risk."""
+    if measure is None or (measure.kind in _KINDS and measure.is_shown("state")):
+        return measure
+    if measure.limit is None:
+        return None
+    return replace(measure, kind="risk", unit="share" if measure.more_is_better else measure.unit)
+
+
+#: The measures that may be axes of a map, by name, those of limits among the risks; # stands for a number.
 MEASURES: dict[str, Measure] = {
     row.name: row
-    for kind in ("risk", "loss")
-    for row in sorted(measures(shown="state", kind=kind), key=lambda row: bool(row.levels))
+    for kind in _KINDS
+    for row in sorted(
+        (axis for axis in map(_as_axis, (*measures(shown="state"), *LIMITS.values())) if axis and axis.kind == kind),
+        key=lambda row: (bool(row.levels), not row.is_shown("state")),
+    )
 }
 _LOSSES = [row for row in MEASURES.values() if row.kind == "loss"]
-_KINDS = {"risk": "risk", "loss": "loss of utility"}
 
 
 def measure_of(name: str, kind: str | None = None) -> Measure:
@@ -44,6 +59,7 @@ def measure_of(name: str, kind: str | None = None) -> Measure:
             name, [n for n in names if "#" not in n], f"there are {', '.join(names)} (# stands for a number)"
         )
         raise OptionError(f"there is no measure {shortened(repr(name))}; {remedy}")
+    measure = _axis(name) or measure
     if _axis(name) is None or kind not in (None, measure.kind):
         wanted = "axis of the map" if kind is None else _KINDS[kind] + (" on the map" if measure.kind == kind else "")
         raise OptionError(f"{name} is no {wanted}; choose out of {', '.join(names)}")
@@ -57,8 +73,13 @@ def is_measure(name: object) -> bool:
 
 def _axis(name: object) -> Measure | None:
     """The measure of that name, if it may be an axis of a map."""
-    measure = find_measure(name)
-    return measure if measure is not None and measure.kind in _KINDS and measure.is_shown("state") else None
+    return _as_axis(find_measure(name))
+
+
+def axis_named(name: str) -> str:
+    """The name of the measure that a limit is about; another name stays as it is."""
+    measure = LIMITS.get(name)
+    return name if measure is None or measure.levels else measure.name
 
 
 #: Default measures.
@@ -110,7 +131,7 @@ def frontier(points: pd.DataFrame, *, risk: str = USUAL_RISK, loss: str = USUAL_
     """The recipes that no other beats: none has less risk without more loss, nor less loss without more risk.
 
     Parameters as of `risk_and_loss`, of which these are rows, the smallest risk first. Recipes with equal risk and
-    equal loss stay together.
+    equal loss stay together. Where some recipes meet every limit (``met``), the others do not count.
 
     References
     ----------
@@ -124,6 +145,8 @@ def frontier(points: pd.DataFrame, *, risk: str = USUAL_RISK, loss: str = USUAL_
     ['b', 'a']
     """
     rows = risk_and_loss(points, risk=risk, loss=loss).sort_values(["risk", "loss"], kind="stable")
+    met = meeting(rows)
+    rows = rows[met] if met.any() else rows
     least = np.minimum.accumulate(rows["loss"].to_numpy())
     # The first of each loss has the least risk for it; those equal to it in both stay too.
     first = np.append(True, least[1:] < least[:-1])
@@ -155,14 +178,26 @@ def cheapest(points: pd.DataFrame, *, at_most: float, risk: str = USUAL_RISK, lo
     """
     check_required(at_most, measure_of(risk, "risk"))
     rows = frontier(points, risk=risk, loss=loss)
+    met = meeting(rows)
+    if not met.any() and "met" in points and points["met"].notna().any():
+        missed = f"none of those with {risk} and {loss} " if meeting(points).any() else "no recipe "
+        raise OptionError(f"{missed}meets every limit; try stronger steps, or other values in the grid")
     place = least_loss(rows, at_most)
     if place is None:
         label, smallest = rows.iloc[0]["label"], rows.iloc[0]["risk"]
+        among = " that meets every limit" if met.any() else ""
+        name = f"1 / {risk}" if measure_of(risk).more_is_better else risk
         raise OptionError(
-            f"no recipe has {risk} at most {number(at_most, smallest)}: the smallest reached is "
+            f"no recipe{among} has {name} at most {number(at_most, smallest)}: the smallest reached is "
             f"{number(smallest, at_most, digits=6)}, by {shortened(label, 80)}; allow as much, or try stronger steps"
         )
     return rows.iloc[place]
+
+
+def meeting(points: pd.DataFrame) -> pd.Series:
+    """Whether each recipe of a map meets every limit; none does where there are no limits."""
+    met = points.get("met", pd.Series(False, index=points.index))
+    return met.fillna(False).astype(bool)
 
 
 def least_loss(rows: pd.DataFrame, at_most: float) -> int | None:

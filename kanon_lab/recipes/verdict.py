@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from kanon_lab.classes.counts import records_in
@@ -165,7 +166,7 @@ def judge(protection: Chain, limits: Mapping[str, Any], *, k_required: int | Non
     >>> judged.verdict["met"].tolist(), judged.met
     ([False, True], False)
     """
-    k = limits.get("k") or k_required or _USUAL_K
+    k = k_of(limits, k_required)
     release = Release(protection, k)
     rows = [row for name, limit in limits.items() for row in release.rows(name, limit)]
     verdict = pd.DataFrame(rows, columns=VERDICT, dtype=object)
@@ -173,18 +174,43 @@ def judge(protection: Chain, limits: Mapping[str, Any], *, k_required: int | Non
     return Judged(k, verdict, release.exposure, release.claims, tuple(_cautions(release, limits)))
 
 
+def k_of(limits: Mapping[str, Any], k_required: int | None) -> int:
+    """The k that records are counted by."""
+    return limits.get("k") or k_required or _USUAL_K
+
+
 class Release:
-    """A release and what is counted of it: the limits and cautions read the same counts."""
+    """A release and what is counted of it, when it is asked for: the limits and cautions read the same counts."""
 
     def __init__(self, protection: Chain, k: int):
         protection = with_household_keys(protection)
         self.protection, self.k, self.last = protection, k, protection.state.measured
-        self.claims, self.alike = final_claims(protection, k), final_counts(protection)
-        self.exposure = exposed_by_columns(protection, k)
-        self.table = protection.state.table(protection.released_spec)
-        self.composition = (  # sample uniques once the members of each household are known; None without households
-            with_household_composition(self.table)["sample_uniques"] if protection.shows_households else None
-        )
+
+    @cached_property
+    def claims(self) -> pd.DataFrame:
+        """What the release may claim."""
+        return final_claims(self.protection, self.k)
+
+    @cached_property
+    def exposure(self) -> Any:
+        """The records that released columns bring below k."""
+        return exposed_by_columns(self.protection, self.k)
+
+    @cached_property
+    def table(self) -> Any:
+        """The class table of what is released."""
+        return self.protection.state.table(self.protection.released_spec)
+
+    @cached_property
+    def composition(self) -> int | None:
+        """Sample uniques once the members of each household are known; None without households."""
+        shown = self.protection.shows_households
+        return with_household_composition(self.table)["sample_uniques"] if shown else None
+
+    @cached_property
+    def alike(self) -> dict[str, np.ndarray]:
+        """By claim, for each record or row the released records that are counted for it."""
+        return final_counts(self.protection)
 
     def failing(self, claim: str) -> int:
         """Records for which a claim does not hold."""

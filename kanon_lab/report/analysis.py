@@ -152,7 +152,7 @@ def analyse(
     internal : bool
         Whether it is for the office only; unless it is, no category that few hold is in it.
     """
-    about_file, labels = _describe_file(file, name, internal)
+    about_file = _describe_file(file, name, internal)
     protection = _protected(file, config, progress)
     if released is not None:
         progress("the protected file")
@@ -172,7 +172,7 @@ def analyse(
     progress("variables")
     columns = protection.released_table
     variables = tables.variables(protection, columns, least=least)
-    categories, quantiles = tables.values(protection, labels, least=least)
+    categories, quantiles = tables.values(protection, least=least)
     progress("indicators")
     indicators, lost = tables.indicators(protection, least=least)
     seeds = [(number, step.name, step.seed) for number, step in enumerate(protection.steps, 1) if step.seed is not None]
@@ -210,17 +210,15 @@ def analyse(
     )
 
 
-def _describe_file(
-    file: MicrodataFile | Records | pd.DataFrame, name: str, internal: bool
-) -> tuple[dict[str, Any], Mapping[str, Mapping]]:
-    """What a report says of the file, and the labels of its codes; a large file has a hash only in an internal one."""
+def _describe_file(file: MicrodataFile | Records | pd.DataFrame, name: str, internal: bool) -> dict[str, Any]:
+    """What a report says of the file; a large file has a hash only in an internal one."""
     if isinstance(file, pd.DataFrame):
-        return {"name": name, "records": len(file), "columns": file.shape[1], "notes": ()}, {}
+        return {"name": name, "records": len(file), "columns": file.shape[1], "notes": ()}
     notes = reading_notes(file if isinstance(file, MicrodataFile) else file.counted)
     notes_shown = tuple(notes if internal else without_codes(notes))
     if not isinstance(file, MicrodataFile):
-        return {"name": name, **file.found, **(file.kept() if internal else {}), "notes": notes_shown}, {}
-    return {"name": name, **file.found, "notes": notes_shown}, file.labels
+        return {"name": name, **file.found, **(file.kept() if internal else {}), "notes": notes_shown}
+    return {"name": name, **file.found, "notes": notes_shown}
 
 
 def _protected(
@@ -323,7 +321,8 @@ def _map(file: MicrodataFile | Records | pd.DataFrame, config: ReportConfig) -> 
 
     grid = {**config.map, "grid": named_grid(config.map)}
     frame = file.numbered if isinstance(file, MicrodataFile) else file
-    compared = risk_utility_map(frame, grid, workers=1, progress=False)
+    options: dict[str, Any] = {"own": config.own, "risk": config.map_risk}
+    compared = risk_utility_map(frame, grid, workers=1, progress=False, **options)
     overlaps = {name: 3 for name in compared.points.columns if name.startswith("indicators_overlap")}
     return replace(compared, points=compared.points.round(overlaps), spread=compared.spread.round(overlaps))
 

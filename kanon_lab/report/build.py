@@ -52,7 +52,7 @@ def report_page(executed: str | Path, *, title: str, language: str, banner: str 
         title=title,
         language=language,
         banner=banner,
-        style=figures.style(),
+        style=figures.style(by_system=True),
         # Code cannot end the element that it is in.
         script=re.sub(r"<(/script|!--)", r"<\\\1", figures.script(), flags=re.IGNORECASE),
         outputs=shown,

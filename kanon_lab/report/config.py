@@ -16,7 +16,7 @@ from kanon_lab.data.microdata import MicrodataFile, read_file, reading_notes
 from kanon_lab.errors import KanonLabError, OptionError, about, encodable, inside, shortened
 from kanon_lab.recipes.chain import Recipe, as_recipe
 from kanon_lab.recipes.settings import LEAST, OF_REPORTS, RecipeSettings, ReportSettings
-from kanon_lab.recipes.tradeoff import measure_of
+from kanon_lab.recipes.tradeoff import axis_named, measure_of
 from kanon_lab.recipes.yaml_file import beside, hierarchy_paths, parse_yaml, read_yaml, without_folders
 from kanon_lab.report.shapes import check_named
 from kanon_lab.roles import ROLES_OF_SEVERAL
@@ -72,6 +72,11 @@ class ReportConfig:
     def language(self) -> str:
         """That of the report."""
         return self.recipe.language
+
+    @property
+    def own(self) -> dict[str, Any]:
+        """The settings of its recipe, to be marked on the map."""
+        return {name: value for name, value in self.settings.items() if name in RecipeSettings.model_fields}
 
     @property
     def hierarchies(self) -> tuple[Path, ...]:
@@ -202,7 +207,7 @@ def _map(mapped: Mapping[str, Any], of_recipe: Mapping[str, Any]) -> dict[str, A
     recipe = {name: value for name, value in of_recipe.items() if name in RecipeSettings.model_fields}
     settings = {**recipe, "steps": mapped.get("steps", recipe.get("steps", [])), "grid": mapped["grid"]}
     grid_candidates(settings)
-    measures = {kind: mapped[kind] for kind in ("risk", "loss") if kind in mapped}
+    measures = {kind: axis_named(mapped[kind]) for kind in ("risk", "loss") if isinstance(mapped.get(kind), str)}
     for kind, name in measures.items():
         measure_of(name, kind)
     return {"map": settings, **{f"map_{kind}": name for kind, name in measures.items()}}

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from kanon_lab.report.analysis import Analysis
 
 
+# Limits whose columns a page for everybody names too; which columns reveal or identify is for the office only.
+_NAMED = ("unassigned_columns", "combinations")
+
+
 def limit_title(row: Any, w: Words) -> str:
     """What a row of a verdict is about."""
     return LIMITS[row.name].limit_called(w.language, variable=w.note(row.variable), level=w.percent(row.level))
@@ -35,7 +39,7 @@ def advice_on(a: Analysis, row: Any, w: Words) -> str:
         "variable": w.note(row.variable),
         "level": w.percent(row.level),
         "k": w.number(summary["k"]),
-        "columns": w.listed(row.columns),
+        "columns": w.listed(row.columns) if a.internal or row.name in _NAMED else w.say("internal_names"),
         "household": summary["household"],
         "records": "" if pd.isna(row.records) else w.number(row.records),
         "all": w.number(summary["records"]),

@@ -9,7 +9,7 @@ person, and then both pages together tell that it was.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +17,8 @@ import pandas as pd
 
 from kanon_lab.measures.registry import LIMITS, find_measure, measures
 from kanon_lab.report.safe import QUANTILES
-from kanon_lab.report.words import Few
-from kanon_lab.terms import Note
+from kanon_lab.report.words import Few, OrMore
+from kanon_lab.terms import Note, is_for_office
 
 if TYPE_CHECKING:
     from kanon_lab.recipes.verdict import Judged
@@ -32,10 +32,6 @@ _MOST_CATEGORIES = 30
 # Counts of records, and the shares that follow from them.
 _SHARES = {"records": "share", "compatible": "compatible_share"}
 _FILE = ("name", "records", "columns", "format", "encoding", "separator", "decimal", "notes")
-# Parts of notes that are shares of households or neighbours.
-_SHARED = ("share", "often", "at_random")
-# Notes with such keys would show readers which seeds are worth trying.
-_GUESSED = "seed_"
 
 
 def step_of(records: int, part: int = _PART) -> int:
@@ -63,9 +59,13 @@ def public(analysis: Analysis) -> Analysis:
         summary=rounding.summary(analysis.summary),
         judged=rounding.judged(analysis.judged),
         map=rounding.map(analysis.map, analysis.map_axes),
-        notes=tuple(rounding.note(note) for note in analysis.notes if not note.key.startswith(_GUESSED)),
+        notes=tuple(rounding.note(note) for note in analysis.notes if not is_for_office(note)),
         seeds=analysis.seeds.iloc[:0],
     )
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or bool(pd.isna(value))
 
 
 def _digits(value: float, digits: int) -> float:
@@ -109,15 +109,22 @@ class _Rounding:
         return self.count(value)
 
     def k(self, value: int, released: bool) -> int:
-        """Records of the smallest class: the office's promise about the release."""
-        return int(value) if released else self._stepped(value, False, _STEPS[0])
+        """Records of the smallest class: the office's promise about the release; before, below which ten they are."""
+        return int(value) if released else Few(_STEPS[0] * (int(value) // _STEPS[0] + 1))
 
     def distinct(self, value: int, released: bool) -> int:
-        return int(value) if value <= _MOST_CATEGORIES else int(_digits(float(value), 1))
+        """Different values: exactly, as long as they are categories, and then rounded down and called so."""
+        if value <= _MOST_CATEGORIES:
+            return int(value)
+        return OrMore(value // (unit := max(10, 10 ** (len(str(value)) - 2))) * unit)
 
-    def risk(self, value: float, released: bool) -> float:
-        """A mean risk, 0-1, or a number of persons that follows from it."""
-        return _digits(float(value), 2 if released else 1)
+    def risk(self, value: float, released: bool, before: Iterable[float] = ()) -> float:
+        """A mean risk, 0-1, or a number of persons that follows from it.
+
+        What differs in a table differs in the file: where one digit is what stands `before` it, so it is here.
+        """
+        coarse, others = _digits(float(value), 1), {_digits(float(other), 1) for other in before}
+        return _digits(float(value), 2) if released and coarse not in others else coarse
 
     def whole(self, value: float, released: bool) -> float:
         """A share of 0-1 in whole per cents."""
@@ -133,9 +140,13 @@ class _Rounding:
         """How many categories are pooled: shown only as one or more."""
         return min(int(value), 1)
 
-    def round_as(self, kind: _KIND, value: Any, released: bool = True) -> Any:
-        """A number rounded as its kind says; None for a missing one."""
-        return None if value is None or pd.isna(value) else kind(self, value, released)
+    def round_as(self, kind: _KIND, value: Any, released: bool = True, before: Iterable[Any] = ()) -> Any:
+        """A number rounded as its kind says, a risk beside what stands before it; None for a missing one."""
+        if _is_missing(value):
+            return None
+        if kind is _Rounding.risk:
+            return self.risk(value, released, [other for other in before if not _is_missing(other)])
+        return kind(self, value, released)
 
     def frame(self, name: str, frame: pd.DataFrame) -> pd.DataFrame:
         """The columns of a frame that may be shown, each rounded."""
@@ -143,12 +154,14 @@ class _Rounding:
         # whether each row is about the release, whose own counts anyone who has it makes
         released = [True] * len(frame)
         if "version" in frame:
-            released = [*(frame["version"] == "after")]
+            released = [*((frame["version"] == "after") | (self.last == 0))]
         elif name == "steps":
             released = [*(frame["step"] == self.last)]
         for column in shown.columns:
             if (kind := _FRAMES[name][column]) is not None:
-                values = [self.round_as(kind, *pair) for pair in zip(frame[column], released, strict=True)]
+                pairs = zip(frame[column], released, strict=True)
+                earlier = frame[column].iloc[:-1] if name == "steps" and self.last else ()
+                values = [self.round_as(kind, *pair, before=earlier) for pair in pairs]
                 shown[column] = pd.Series(values, index=frame.index, dtype=object)
         for count, share in _SHARES.items():
             if share in shown and count in shown:
@@ -162,7 +175,9 @@ class _Rounding:
         for when, shown in rounded.items():
             for name, value in summary[when].items():
                 if (row := find_measure(name)) is not None and row.rounding:
-                    shown[name] = self.round_as(getattr(_Rounding, row.rounding), value, when == "after")
+                    released = when == "after" or self.last == 0  # with no step, the file as it came is released
+                    earlier = [summary["before"].get(name)] if self.last else ()
+                    shown[name] = self.round_as(getattr(_Rounding, row.rounding), value, released, earlier)
         return {**summary, **rounded, "step": self.step, "step_of_categories": self.step_of_categories}
 
     def judged(self, judged: Judged) -> Judged:
@@ -172,6 +187,7 @@ class _Rounding:
         cautions = tuple(
             replace(caution, count=self.round_as(_Rounding.count, caution.count), text=self.note(caution.text))
             for caution in judged.cautions
+            if not is_for_office(caution.text)
         )
         verdict = verdict.astype({"level": float, "met": bool})
         return replace(judged, verdict=verdict, cautions=cautions, claims=judged.claims.iloc[:0], exposure=None)
@@ -187,7 +203,7 @@ class _Rounding:
         return {**row, "found": value, "records": self.round_as(_Rounding.count, row["records"])}
 
     def map(self, recipes: Any, axes: tuple[str, str]) -> Any:
-        """The map of recipes by its two measures."""
+        """The map of recipes by its two measures, and by the limits."""
         if recipes is None:
             return None
         names = [name for name in dict.fromkeys(axes) if name in recipes.points]
@@ -195,10 +211,12 @@ class _Rounding:
             frame.assign(**{name: [_digits(value, 2) for value in frame[name].astype(float)] for name in names})
             for frame in (recipes.points, recipes.spread)
         )
-        return replace(recipes, points=points, spread=spread)
+        rows = [self._limit(row) for row in recipes.verdicts.to_dict("records")]
+        verdicts = pd.DataFrame(rows, columns=recipes.verdicts.columns, dtype=object)
+        return replace(recipes, points=points, spread=spread, verdicts=verdicts)
 
     def note(self, note: Any) -> Any:
-        """A note with its counts in steps, and its shares in whole per cents; a text without a key stays as it is."""
+        """A note with its counts in steps and its shares in whole per cents; a text without a key stays as it is."""
         if not isinstance(note, Note):
             return note
         return Note(note.key, **{name: self._part(name, part) for name, part in note.parts.items()})
@@ -208,8 +226,8 @@ class _Rounding:
             return tuple(self._part(name, inner) for inner in part)
         if isinstance(part, str):
             return self.note(part)
-        if name in _SHARED:
-            return f"{round(100 * part, 1):.0f}%"
+        if isinstance(part, float):
+            return self.whole(part, True)
         kind = _PARTS.get(name)
         return part if kind is None else self.round_as(kind, part)
 
@@ -250,4 +268,4 @@ _FRAMES: dict[str, dict[Any, _KIND | None]] = {
     "released": _shown("column role", distinct="distinct_values", count="cells_changed cells_suppressed"),
 }
 #: Part of a note -> how it is rounded; other parts are shown unchanged.
-_PARTS = _shown(count="records count told cells shown suppressed uniques", distinct="values", whole="linked")
+_PARTS = _shown(count="records count cells uniques")

@@ -11,6 +11,8 @@ import pandas as pd
 
 from kanon_lab.columns import named_rows
 from kanon_lab.errors import KanonLabError, OptionError, shortened
+from kanon_lab.measures.registry import LIMITS
+from kanon_lab.recipes.map_limits import OWN
 from kanon_lab.recipes.tradeoff import seeing
 from kanon_lab.recipes.verdict import is_set
 from kanon_lab.recipes.yaml_file import dump_yaml
@@ -29,8 +31,10 @@ from kanon_lab.report.tables import MOST_CLASSES
 from kanon_lab.report.words import Few, Words
 from kanon_lab.show.page import Figure, figure
 from kanon_lab.show.parts import Bullets, Code, Paragraph, Section
+from kanon_lab.terms import Note
 
 if TYPE_CHECKING:
+    from kanon_lab.recipes.verdict import Caution
     from kanon_lab.report.analysis import Analysis
 
 # Characters of a line of a title, and of the words below it.
@@ -67,7 +71,7 @@ def _summary(a: Analysis, w: Words) -> list:
         lines.append(w.say("rounded", step=summary["step"]))
     return [
         *_verdict(a, w),
-        *(Paragraph(w.note(caution.text), "kanon-caution") for caution in a.judged.cautions),
+        *(_caution(a, caution, w) for caution in a.judged.cautions),
         *_others(a, w),
         w.table(main_measures(a, w), "main_caption"),
         *_left_out(a, w),
@@ -93,12 +97,11 @@ def _verdict(a: Analysis, w: Words) -> list:
     if not len(verdict):
         return [w.text("no_limit", style="kanon-verdict kanon-unmet")]
     for row in named_rows(verdict):
-        bound = row.bound.replace(" ", "_") + ("_none" if row.bound == "at most" and not row.limit else "")
         rows.append(
             {
                 "limit_name": limit_title(row, w),
                 "verdict": w.say("v_met" if row.met else "v_unknown" if _is_unknown(a, row) else "v_unmet"),
-                "wanted": w.say(bound, value=limit_value(row, row.limit, row.found, w)),
+                "wanted": _wanted(row, row.found, w),
                 "found": limit_value(row, row.found, row.limit, w),
             }
         )
@@ -114,9 +117,23 @@ def _verdict(a: Analysis, w: Words) -> list:
     return [whole, table, w.section("h_unmet", Bullets(lines))]
 
 
+def _wanted(row: Any, beside: float | None, w: Words) -> str:
+    """What a limit asks for, beside what was found."""
+    bound = row.bound.replace(" ", "_") + ("_none" if row.bound == "at most" and not row.limit else "")
+    return w.say(bound, value=limit_value(row, row.limit, beside, w))
+
+
 def _is_unknown(a: Analysis, row: Any) -> bool:
     """Whether a limit is not met because it cannot be measured from counts."""
     return bool(a.left_out) and pd.isna(row.found)
+
+
+def _caution(a: Analysis, caution: Caution, w: Words) -> Paragraph:
+    """A caution; which column holds an identifier would tell readers where to look."""
+    text = caution.text
+    if text.key == "caution_held_identifier" and not a.internal:
+        text = Note(text.key, error=w.say("internal_names"))
+    return Paragraph(w.note(text), "kanon-caution")
 
 
 def _others(a: Analysis, w: Words) -> list:
@@ -277,12 +294,24 @@ def _map(a: Analysis, w: Words) -> list:
     parts_said: dict[str, Any] = {"count": len(points), "risk": risk, "loss": loss}
     try:
         front = a.map.frontier(risk=risk, loss=loss)
-        drawn = _figure(risk_utility(a.map, risk=risk, loss=loss), "map", w, **parts_said, front=len(front))
+        chart = risk_utility(a.map, risk=risk, loss=loss)
+        drawn = _figure(chart, "map", w, **parts_said, front=len(front), own=w.say("map_square") if a.map.own else "")
     except KanonLabError:  # every recipe failed, or lacks the measure
         return [w.text("map_all_failed", **parts_said)]
     text = w.text("map_text", count=len(points), front=len(front), failed=int(points["error"].notna().sum()))
-    rows = pd.DataFrame({"recipe": front["label"], "map_risk": front["risk"], "loss": front["loss"]}).head(_SIZE)
-    parts = [text, drawn, w.table(rows, "map_caption")]
+    own = a.map.own_point(risk=risk, loss=loss)
+    front = front.head(_SIZE)
+    if own is not None and own["label"] not in {*front["label"]}:
+        front = pd.concat([front, own.to_frame().T])
+    labels = [_recipe_called(a, label, w) for label in front["label"]]
+    rows = pd.DataFrame({"recipe": labels, "map_risk": [*front["risk"]], "loss": [*front["loss"]]})
+    if len(a.map.verdicts):
+        rows["verdict"] = [
+            w.say("map_misses", limits=unmet) if isinstance(unmet, str) else w.say("v_met") for unmet in front["unmet"]
+        ]
+    rounded = [] if a.internal else [w.text("map_rounded")]
+    caption = "map_caption" if own is None else "map_own_caption"
+    parts = [text, *rounded, *_map_limits(a, w), drawn, w.table(rows, caption)]
     # recipes look cheaper than they are where the loss does not see a step
     blind = [label for label in front["label"] if a.map.unseen.get(label, {}).get(loss)]
     if blind:
@@ -292,10 +321,43 @@ def _map(a: Analysis, w: Words) -> list:
     return parts
 
 
+def _recipe_called(a: Analysis, label: str, w: Words) -> str:
+    """The label of a recipe of the map, one's own marked as such."""
+    own = w.say("chart_own")
+    return label if label != a.map.own else own if label == OWN else f"{label} ({own})"
+
+
+def _map_limits(a: Analysis, w: Words) -> list:
+    """How many recipes of the map meet each limit and all of them, and how near the best comes."""
+    limits, met = a.map.limits, int(a.map.points["met"].fillna(False).sum())
+    if not len(limits):
+        return []
+    rows = [
+        {
+            "limit_name": limit_title(row, w),
+            "wanted": _wanted(row, row.nearest, w),
+            "map_meeting": w.say("map_of", count=row.recipes, all=row.judged),
+            "map_nearest": limit_value(row, row.nearest, row.limit, w),
+            "recipe": "" if row.label is None else _recipe_called(a, row.label, w),
+        }
+        for row in named_rows(limits)
+    ]
+    missed = w.listed(dict.fromkeys(limit_title(row, w) for row in named_rows(limits[limits["recipes"] == 0])))
+    key = "map_met" if met else "map_each_met" if not missed else "map_none_met"
+    text = w.text(key, "" if met else "kanon-caution", met=met, count=len(a.map.points), limits=missed)
+    unjudged = w.listed(LIMITS[name].limit_called(w.language) for name in a.map.unjudged)
+    more = [w.text("map_unjudged", limits=unjudged)] if unjudged else []
+    return [text, w.table(pd.DataFrame(rows), "map_limits_caption"), *more]
+
+
 def _release(a: Analysis, w: Words) -> list:
     columns = a.released.assign(role=[*map(w.roles, a.released["role"])])
     notes = [w.text("notes_text"), Bullets([*map(w.note, a.notes)])] if a.notes else []
-    notes += [w.text("notes_left", "kanon-caution")] if a.left_out else [] if a.notes else [w.text("no_notes")]
+    notes += [w.text("notes_left", "kanon-caution")] if a.left_out else []
+    if not a.internal:
+        notes.append(w.text("notes_office"))
+    elif not notes:
+        notes.append(w.text("no_notes"))
     return [*notes, w.text("released_text", columns=len(columns)), w.table(columns, "released_caption")]
 
 

@@ -20,7 +20,7 @@ from kanon_lab.measures.survey_indicators import BETWEEN, KEYS, text_of
 from kanon_lab.population.law import as_ranges
 from kanon_lab.recipes.chain import Protection
 from kanon_lab.recipes.exposure import columns_as_keys
-from kanon_lab.recipes.released import role_of
+from kanon_lab.recipes.released import released_labels, role_of
 from kanon_lab.recipes.state import Cells, final_indicators
 from kanon_lab.report.safe import QUANTILES, counted, pooled, safe_quantiles, told_label
 
@@ -149,13 +149,15 @@ def by_value(column: pd.Series, records: np.ndarray | None) -> tuple[np.ndarray,
     return counts[1:][counts[1:] > 0], int(counts[0])
 
 
-def values(protection: Protection, labels: Mapping[str, Mapping], *, least: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+def values(protection: Protection, *, least: int) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Categories of the released keys and sensitive variables by their records, and quantiles of the quantities.
 
     Only the release is shown, and its counts are rounded: from counts of the original file, or of a finer key, the
     count of a category with few records could be found by subtraction.
     """
     spec, state, n = protection.spec, protection.state, protection.n
+    labels = {} if state.counts is not None else released_labels(protection).labels
+    labelled = {*labels, *protection.given_labels}
     rows: list[tuple[Any, ...]] = []
     quantiles: list[dict[Any, Any]] = []
     for name in dict.fromkeys([*spec.key_variables, *spec.sensitive_variables, *spec.numeric_variables]):
@@ -163,7 +165,7 @@ def values(protection: Protection, labels: Mapping[str, Mapping], *, least: int)
             continue
         cells: Any = protection.cells(name, by_home=spec.household is not None)
         column, homes = plain(cells.after), cells.homes
-        is_code = name in spec.key_variables or name in labels or bool(_CODE.search(name))
+        is_code = name in spec.key_variables or name in labelled or bool(_CODE.search(name))
         if is_quantity(column, named=name in spec.numeric_variables, coded=is_code):
             if spec.household is None or homes is not None:
                 numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
@@ -176,10 +178,8 @@ def values(protection: Protection, labels: Mapping[str, Mapping], *, least: int)
         counts = np.bincount(codes[known], None if cells.records is None else cells.records[known], len(entries))
         apart = None if homes is None else pd.Series(homes).groupby(codes).nunique()
         pool = pooled(pd.Series(counts.astype(np.int64)), least=least, homes=apart)
-        as_it_came = {*entries[counts > 0]} <= {*cells.before.dropna().unique()}
-        texts = labels.get(name, {}) if as_it_came else {}  # a recoded code may mean something else
         rows += [
-            (name, _category(entries[code], texts), counted(records), counted(records) / n, 1)
+            (name, _category(entries[code], labels.get(name, {})), counted(records), counted(records) / n, 1)
             for code, records in _in_order(pool.shown, entries)
         ]
         if pool.categories:

@@ -39,6 +39,13 @@ class Few(int):
         return texts()["few"]["en"].format(step=self.step)
 
 
+class OrMore(int):
+    """So many or more: as a text "1,000 or more"."""
+
+    def __format__(self, form: str) -> str:
+        return texts()["or_more"]["en"].format(count=f"{int(self):,}")
+
+
 def texts() -> dict[str, dict[str, str]]:
     """Every wording: key -> language -> text."""
     return wordings("report")
@@ -56,9 +63,11 @@ class Words:
         return texts()[key][self.language].format(**written)
 
     def number(self, value: Any, digits: int = 0) -> str:
-        """A number with so many decimals; of some records, fewer than a step of counts, that."""
+        """A number with so many decimals; of `Few` or `OrMore`, that."""
         if isinstance(value, Few):
             return self.say("few", step=value.step)
+        if isinstance(value, OrMore):
+            return self.say("or_more", count=int(value))
         return "\N{EN DASH}" if value is None or value != value else self._local(f"{value:z,.{digits}f}")
 
     def percent(self, share: float | None, *beside: float | None) -> str:
@@ -99,14 +108,14 @@ class Words:
         return Table(self._worded(frame), self.say(caption, **parts), number=self._local)
 
     def _worded(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """The same with counts of objects as numbers, or as texts in a column where some are fewer than a step."""
+        """The same with counts of objects as numbers, or as texts in a column where some are `Few` or `OrMore`."""
 
         def write(value: Any) -> Any:
             return self.number(value) if isinstance(value, Integral) else value
 
         worded = frame.copy()
         for name in (name for name, column in frame.items() if column.dtype == object):
-            some = any(isinstance(value, Few) for value in frame[name])
+            some = any(isinstance(value, (Few, OrMore)) for value in frame[name])
             worded[name] = frame[name].map(write) if some else frame[name].infer_objects()
         return worded
 

@@ -38,6 +38,8 @@ _DECIMALS = 6
 # Characters: up to these a column's texts stay on one line; beyond those the last column needs room for its sentences.
 _SHORT, _LONG = 12, 30
 
+# Where the theme of the book is dark.
+_DARK_THEME = 'html[data-theme="dark"] '
 # The version that JupyterLab draws too, so that a chart looks the same in both.
 _VEGALITE_VERSION = "5.20"
 # The bundle's Vega is newer than the one that Vega-Lite 5 names; it draws the same, but would say so at every chart.
@@ -172,14 +174,18 @@ def script() -> str:
     return f"{comment(*CHARTS)}((console) => {{\n{bundle}\n}})({_CONSOLE});\n"
 
 
-def style() -> str:
-    """The style sheet for figures; where the theme is dark, it swaps the colours of the charts."""
+def style(*, by_system: bool = False) -> str:
+    """The style sheet for figures; where it is dark, it swaps the colours of the charts.
+
+    It is dark where the theme of the book is; or, for a page of its own, where the reader's system is (`by_system`).
+    """
+    screen, theme = ("screen and (prefers-color-scheme: dark)", "") if by_system else ("screen", _DARK_THEME)
     swaps = "\n".join(
-        f'  html[data-theme="dark"] .kanon-drawing [{part}="{light}"] {{ {part}: {dark}; }}'
+        f'  {theme}.kanon-drawing [{part}="{light}"] {{ {part}: {dark}; }}'
         for light, dark in DARK.items()
         for part in ("fill", "stroke")
     )
-    return f"{_text('page.css')}@media screen {{\n{swaps}\n}}\n"
+    return f"{_text('page.css')}@media {screen} {{\n{swaps}\n}}\n"
 
 
 def _text(name: str) -> str:

@@ -24,19 +24,22 @@ from kanon_lab.recipes.tradeoff import (
     is_measure,
     least_loss,
     measure_of,
+    meeting,
     middle_step,
     risk_and_loss,
     risk_steps,
 )
 from kanon_lab.show import style
-from kanon_lab.show.colors import BLUE, LIGHT_GREY, ORANGE
+from kanon_lab.show.colors import BLACK, BLUE, GREY, LIGHT_GREY, ORANGE
 from kanon_lab.show.controls import Explorer, Shown, drawn, ipywidgets, moved, table
 from kanon_lab.show.style import alt
 
 _HEIGHT, _LINE = 300, 16
 # Pixels from the drawing to the name of the loss below its axis, and to the words below that.
 _NAME, _BELOW = 30, 56
-_VERDICTS = ("beaten by none", "beaten by another")
+_VERDICTS = ("beaten by none", "beaten by another", "misses a limit")
+_LOOKS = {"color": [BLUE, ORANGE, GREY], "shape": ["circle", "triangle-up", "cross"]}
+_OWN = "square: your recipe"
 _HEADING = "Risk left, utility lost"
 _MARKS = "Line: the least risk for each loss"
 _KIND = "Scatter plot"
@@ -88,6 +91,7 @@ def risk_utility(
     """
     state = _State.of(_points_of(results), risk, [loss], at_most)
     marks = _MARKS if at_most is None else f"{_MARKS}; diamond: the cheapest at or below the rule"
+    marks += f"; {_OWN}" if state.has_own else ""
     spread = _spread(state, results.spread) if isinstance(results, RiskUtilityMap) else []
     if spread:
         marks += "; thin grey: how far the seeds of a recipe scatter (standard deviation)"
@@ -257,6 +261,16 @@ class _State:
         return replace(self, at_most=max(step for step in self.steps if step <= self.at_most))
 
     @property
+    def has_own(self) -> bool:
+        """Whether one's own recipe is among them."""
+        return "own" in self.rows and bool(self.rows["own"].any())
+
+    @property
+    def unmet(self) -> pd.Series:
+        """The limits that each misses, in words; missing where it meets all, or none is set."""
+        return self.rows["unmet"] if "unmet" in self.rows else pd.Series(None, index=self.rows.index, dtype=object)
+
+    @property
     def unit(self) -> float:
         """What the required risk is shown in: per cent of a share, or records."""
         return 0.01 if measure_of(self.risk).share else 1.0
@@ -302,7 +316,15 @@ class _State:
     def describe(self) -> str:
         """What it shows in this state."""
         front = self.fronts[self.loss]
-        best = f"{len(front):,} recipe{' is' if len(front) == 1 else 's are'} beaten by no other."
+        among = " of those that meet every limit" if meeting(front).any() else ""
+        best = f"{len(front):,} recipe{' is' if len(front) == 1 else 's are'} beaten by no other{among}."
+        if self.unmet.notna().any() and not among:
+            best += " None meets every limit."
+        if self.has_own:
+            own = int(self.rows["own"].to_numpy().argmax())
+            unmet = self.unmet.iloc[own]
+            place = "one of these" if own in front.index else "beaten by another"
+            best += f" Your recipe {f'misses {unmet}' if isinstance(unmet, str) else f'is {place}'}."
         if self.at_most is None:
             return best
         chosen = self.best(self.loss, self.at_most)
@@ -373,6 +395,10 @@ def _drawn(state: _State, *, spread: Sequence[pd.DataFrame] = (), controls: bool
             style.line_at(y, y="limit * unit"),
             style.diamond_at(_placed().transform_filter("datum.number == chosen"), x, y),
         ]
+    if state.has_own:
+        own = _placed().transform_filter("datum.own")
+        mark = own.mark_point(shape="square", filled=False, size=260, strokeWidth=2, opacity=1, stroke=BLACK)
+        layers.append(mark.encode(x=x, y=y))
     if controls:
         # The name of the loss below its axis, and below that the cheapest recipe.
         middle = alt.ExprRef("width / 2")
@@ -426,6 +452,8 @@ def _compact(state: _State) -> list[dict]:
             "risk": style.rounded_number(row[state.risk]),
             "losses": [None if pd.isna(row[loss]) else style.rounded_number(row[loss]) for loss in state.fronts],
             "front": [number in front.index for front in state.fronts.values()],
+            **({"unmet": row["unmet"]} if isinstance(row.get("unmet"), str) else {}),
+            **({"own": True} if row.get("own") else {}),
         }
         for number, row in enumerate(state.rows.to_dict("records"))
     ]
@@ -436,18 +464,20 @@ def _placed() -> alt.Chart:
 
 
 def _marks(state: _State, x: alt.X, y: alt.Y) -> alt.Chart:
-    yes, no = _VERDICTS
+    yes, no, misses = _VERDICTS
+    some = bool(state.unmet.notna().any())
+    rows = {"legend": alt.Legend(columns=2)} if some else {}  # three beside each other are too wide for a telephone
     forms = ", ".join(f"'{state.form(loss)}'" for loss in state.fronts)
     points = _placed().transform_calculate(
-        verdict=f"datum.front[loss] ? '{yes}' : '{no}'", lost=f"format(datum.x, [{forms}][loss])"
+        verdict=f"datum.unmet ? '{misses}' : datum.front[loss] ? '{yes}' : '{no}'",
+        lost=f"format(datum.x, [{forms}][loss])",
     )
+    words = [("label:N", "recipe"), ("y:Q", measure_of(state.risk).label, state.form(state.risk)), ("lost:N", "loss")]
     return points.mark_point(filled=True, size=50, opacity=0.85).encode(
         x=x,
         y=y,
-        **style.told_apart("verdict:N", _VERDICTS, color=[BLUE, ORANGE], shape=["circle", "triangle-up"], title=None),
-        tooltip=style.tooltips(
-            ("label:N", "recipe"), ("y:Q", measure_of(state.risk).label, state.form(state.risk)), ("lost:N", "loss")
-        ),
+        **style.told_apart("verdict:N", _VERDICTS[: 2 + some], **_LOOKS, title=None, **rows),
+        tooltip=style.tooltips(*words, *([("unmet:N", "limits missed")] if some else [])),
     )
 
 

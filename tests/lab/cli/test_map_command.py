@@ -1,6 +1,7 @@
 """``kanon-lab map``."""
 
 import json
+import re
 
 import pandas as pd
 import pytest
@@ -108,3 +109,55 @@ def test_what_is_there_is_not_replaced_unasked_and_inputs_never(capsys, folder):
     assert code == 2 and "is equal to the input" in err
     code, _, err = call(capsys, folder, "--at-most", "1", "--write-recipe", folder / "map.yml", "--overwrite")
     assert code == 2 and "is equal to the recipe" in err and "grid" in (folder / "map.yml").read_text()
+
+
+LIMITED = RECIPE.replace("steps:", "limits: {k: 3, global_risk: 0.3}\nsteps:")
+
+
+def test_only_recipes_that_meet_every_limit_are_recommended(capsys, folder):
+    (folder / "map.yml").write_text(LIMITED)
+    chosen = folder / "chosen.yml"
+    code, out, err = call(capsys, folder, "--write-recipe", chosen)
+    assert (code, err) == (0, "") and "SECRET" not in out
+    assert re.search(r"k +at least 3 +\d of 4", out) and re.search(r"\n\d of 6 recipes meet every limit", out)
+    assert "Least loss with every limit met\nk=" in out
+    assert run(["protect", str(folder / "survey.csv"), "--recipe", str(chosen), "--dry-run", "--fail"]) == 0
+    capsys.readouterr()
+    code, out, _ = call(capsys, folder, "--json")
+    result = json.loads(out)
+    assert code == 0 and result["met"] > 0 and result["cheapest"]["met"] is True and result["own"] is None
+    assert [row["met"] for row in result["points"]].count(True) == result["met"]
+    assert {row["unmet"] for row in result["points"] if row["met"] is False} == {"k"}
+    assert {row["name"] for row in result["limits"]} >= {"k", "global_risk", "exposed_by_columns"}
+
+
+def test_a_limit_that_none_meets_is_named_with_the_best(capsys, folder):
+    (folder / "map.yml").write_text(LIMITED.replace("0.3", "0.0001"))
+    code, out, err = call(capsys, folder)
+    assert (code, err) == (0, "") and "no recipe meets every limit: global_risk: at most 0.01% is wanted" in out
+    assert "(not judged, since no recipe meets the others: exposed_by_columns" in out and "Least loss" not in out
+    code, out, err = call(capsys, folder, "--write-recipe", folder / "chosen.yml")
+    assert code == 1 and err.startswith("kanon-lab: no recipe meets every limit") and err.count("\n") == 1
+    assert not (folder / "chosen.yml").exists()
+
+
+def test_a_configuration_of_a_report_has_its_own_recipe_marked(capsys, folder):
+    steps = (
+        "  - recode: {variable: age, bands: [0, 10, 20, 30, 40, null], closed: left}\n  - suppress: {k_required: $k}\n"
+    )
+    own = steps.replace("$k", "3")
+    text = (
+        LIMITED[: LIMITED.index("steps:")]
+        + f"steps:\n{own}map:\n  grid: {{k: [2, 3]}}\n  risk: key_linkage\n  steps:\n"
+    )
+    (folder / "map.yml").write_text(text + steps.replace("  -", "    -"))
+    code, out, err = call(capsys, folder)
+    assert (code, err) == (0, "") and "your recipe (k=3): risk " in out and "risk: key_linkage" in out
+    assert json.loads(call(capsys, folder, "--json")[1])["own"]["label"] == "k=3"
+    (folder / "map.yml").write_text(text.replace("k_required: 3", "k_required: 5") + steps.replace("  -", "    -"))
+    assert "your recipe: risk " in call(capsys, folder, "--risk", "exposed_by_columns")[1]
+
+
+def test_a_recipe_to_write_needs_something_to_meet(capsys, folder):
+    code, _, err = call(capsys, folder, "--write-recipe", folder / "chosen.yml")
+    assert code == 2 and "--write-recipe needs limits in the recipe, or --at-most" in err

@@ -117,7 +117,8 @@ def test_a_new_measure_is_a_function_and_a_row_and_is_seen_everywhere(tmp_path):
     assert result["before"]["risk"]["smallest_share"] == 0.2
     (row,) = [row for row in result["limits"] if row["name"] == "smallest_share"]
     assert (row["name"], row["value"], row["met"], row["bound"]) == ("smallest_share", 0.2, False, "at least")
-    assert "risk: smallest_share (share outside the smallest class)" in mapped and map_code == "0"
+    assert "risk: smallest_share (share outside the smallest class)" in mapped
+    assert map_code == "1" and "smallest_share: at least 30% is wanted, the best 20%" in done.stderr
     *sections, tables, described = pages
     for english, spanish in zip(sections[::2], sections[1::2], strict=True):
         assert "share of the smallest class" in english and "proporción de la clase menor" in spanish

@@ -29,6 +29,7 @@ RECIPE = {
     "household": "home",
     "numeric_variables": ["income"],
     "seed": 7,
+    "limits": {"k": 2, "unassigned_columns": None},
     "steps": ["$ages", "$mix", {"suppress": {"k_required": "$k"}}],
 }
 MIX = {"none": None, "noise": {"add_noise": {"variables": ["income"], "strength": 0.3}}}
@@ -87,7 +88,7 @@ def test_one_seed_has_no_spread_and_a_note(survey):
 
 def test_two_processes_measure_the_same(found, survey):
     other = risk_utility_map(survey, RECIPE, GRID, repeats=3, workers=2, progress=False)
-    for name in ("points", "spread", "runs"):
+    for name in ("points", "spread", "runs", "verdicts"):
         pd.testing.assert_frame_equal(getattr(found, name), getattr(other, name))
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from kanon_lab.data import MicrodataFile
 from kanon_lab.report.analysis import Analysis, analyse
 from kanon_lab.report.config import as_config
 from kanon_lab.report.sections import SECTIONS, section
@@ -144,8 +145,6 @@ def test_a_category_needs_k_required_records_too(frame):
 
 
 def test_labels_stand_beside_codes_that_are_as_they_came(frame):
-    from kanon_lab.data import MicrodataFile
-
     labels = {"sex": {1: "man", 2: "woman"}, "age": {20: "twenty"}, "region": {"RAREREGION": "a place"}}
     facts = {"name": "survey.sav", "sha256": "0" * 64, "records": len(frame), "columns": frame.shape[1]}
     notes = [Note(f"codes_{key}", codes="7, 88", variable="age") for key in ("in_file", "missing", "in_no_record")]
@@ -155,6 +154,25 @@ def test_labels_stand_beside_codes_that_are_as_they_came(frame):
     assert {"1: man", "2: woman"} <= set(shown) and not any("twenty" in each or "a place" in each for each in shown)
     assert found.file["name"] == "survey.sav" and found.file["notes"][0] == "a note"
     assert len(found.file["notes"]) == 4 and not any("7, 88" in note for note in found.file["notes"])
+
+
+def test_recoded_codes_stand_under_their_new_labels():
+    """R30: "1: A" was said of code 1, which held those who had been B."""
+    codes = [1] * 40 + [2] * 30 + [3] * 20
+    frame = pd.DataFrame({"nation": codes, "sex": [1, 2] * 45, "zone": [1, 2, 3] * 30})
+    labels = {"nation": {1: "own", 2: "union", 3: "other"}, "sex": {1: "man", 2: "woman"}, "zone": {1: "N", 2: "S"}}
+    facts = {"name": "survey.sav", "sha256": "0" * 64, "records": len(frame), "columns": frame.shape[1]}
+    swapped = {"variable": "nation", "groups": {2: [1], 1: [2, 3]}}
+    merged = {"variable": "zone", "groups": {1: [1, 2], 3: [3]}}
+    for given, file in ((labels, MicrodataFile(frame, labels, {}, facts, ())), ({}, frame)):
+        for new in ({2: "own country", 1: "abroad"}, None):
+            steps = [{"recode": swapped | ({"labels": new} if new else {})}, {"recode": merged}]
+            config = as_config({"key_variables": ["nation", "sex", "zone"], "steps": steps})
+            rows = analyse(file, config, name="x").categories
+            shown = {name: dict(zip(part["category"], part["records"])) for name, part in rows.groupby("variable")}
+            assert shown["nation"] == ({"2: own country": 40, "1: abroad": 50} if new else {"2": 40, "1": 50})
+            assert shown["sex"] == ({"1: man": 45, "2: woman": 45} if given else {"1": 45, "2": 45})
+            assert shown["zone"] == {"1": 60, "3": 30}  # code 1 has records that were 2
 
 
 def test_nothing_that_points_at_a_person_is_in_an_analysis_or_its_sections(frame, found):

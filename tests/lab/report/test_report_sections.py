@@ -1,5 +1,6 @@
 """The words of a report: complete in both languages, escaped, with numbers as people there write them."""
 
+import dataclasses
 import json
 import re
 from functools import cache
@@ -186,14 +187,14 @@ def test_an_unknown_section_is_refused(found):
 
 
 def test_an_identifier_that_is_still_released_is_said_at_the_top():
-    config = as_config({"key_variables": ["region"], "direct_identifiers": ["rut"], "limits": {"k": 2}})
-    found = analyse(FRAME.assign(copy=FRAME["rut"]), config, name="x")
-    text = text_of(found, "es", ["summary"])
-    assert (
-        wordings("note")["caution_held_identifier"]["es"].split(":")[0] in text
-        and "copy" in text
-        and "R0000" not in text
+    config = as_config(
+        {"key_variables": ["region"], "direct_identifiers": ["rut"], "limits": {"k": 2, "unassigned_columns": None}}
     )
+    found = analyse(FRAME.assign(copy=FRAME["rut"]), config, name="x")
+    for internal in (False, True):
+        text = text_of(dataclasses.replace(found, internal=internal), "es", ["summary"])
+        assert wordings("note")["caution_held_identifier"]["es"].split(":")[0] in text and "R0000" not in text
+        assert ("copy" in text) == internal  # which column it is would tell readers where to look
 
 
 ATTACKED = {

@@ -2,6 +2,7 @@
 
 import dataclasses
 import hashlib
+import html
 import re
 
 import numpy as np
@@ -11,12 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_lab.data import read_file
+from kanon_lab.recipes.verdict import Caution
 from kanon_lab.report.analysis import analyse
 from kanon_lab.report.config import as_config
 from kanon_lab.report.public import public, sided, step_of
 from kanon_lab.report.safe import allowed, safe_quantiles, shown_settings
 from kanon_lab.report.sections import SECTIONS, section
-from kanon_lab.report.words import Few, Words
+from kanon_lab.report.words import Few, Words, texts
 from kanon_lab.terms import Note
 
 KEYS = ["place", "sex", "age"]
@@ -52,12 +54,12 @@ def shown(frame, changed=None):
     found = analyse(frame, as_config({**SETTINGS, **(changed or {})}), name="x")
     parts = [part for name in SECTIONS for part in section(found, name)]
     pieces = []
-    for html in (part.html for part in parts if hasattr(part, "html")):
-        rows = [re.findall(r"<t[hd].*?</t[hd]>", row) for row in re.findall(r"<tr.*?</tr>", html, flags=re.DOTALL)]
+    for table in (part.html for part in parts if hasattr(part, "html")):
+        rows = [re.findall(r"<t[hd].*?</t[hd]>", row) for row in re.findall(r"<tr.*?</tr>", table, flags=re.DOTALL)]
         for row in rows:
             cells = [cell for cell, head in zip(row, rows[0]) if "share (%)" not in head]
             pieces.append(" ".join(cells))
-        pieces += [] if rows else [html]
+        pieces += [] if rows else [table]
     pieces += [part.alt for part in parts if hasattr(part, "alt") and "records before" not in part.alt]
     plain = [" ".join(re.sub(r"<[^>]+>", " ", piece).split()) for piece in pieces]
     return [re.sub(rf"\b{len(frame)}\b", "N", re.sub(r"\.0+\b", "", piece)) for piece in plain]
@@ -151,19 +153,82 @@ def test_few_records_are_words_and_none_only_of_the_release(found):
 
 
 def test_notes_have_their_counts_in_steps(found):
-    counts = {"values": 8, "told": 12, "cells": 330}
-    note = Note("tells_key", column="a1", role="no role", variable="b", **counts)
-    (told,) = public(dataclasses.replace(found, notes=(note,))).notes
-    said = "a1 (no role, 8 values) reveals the original b in fewer than 50 of the 350 records where it was changed"
-    assert told.startswith(said) and Words("en").note(told) == told
-    assert "b en menos de 50 de los 350 registros" in Words("es").note(told) and "sin papel" in Words("es").note(told)
-    alike = Note("alike_neighbours", column="c", often=0.0912, at_random=0.05)
-    (order,) = public(
-        dataclasses.replace(found, notes=(Note("order_not_random", columns=(alike,), level=0.001),))
-    ).notes
-    assert "level 0.001) in c (9%; by chance alone 5%); apply" in order and "(9.1%; by chance alone 5.0%)" in alike
-    assert "nivel 0,001) en c (9%; al azar 5%)" in Words("es").note(order)
-    assert "(9,1\xa0%; al azar 5,0\xa0%)" in Words("es").note(alike)
+    note = Note("caution_own_class", names=("a1",), records=330, k=3)
+    linked = Note("caution_numeric_linkage", names=("a1",), linked=0.4621)
+    told, share = public(dataclasses.replace(found, notes=(note, linked))).notes
+    assert told.startswith("350 records are in a released class of fewer than 3") and "46% of the" in share
+    assert "350 registros" in Words("es").note(told) and "46\xa0% de los casos" in Words("es").note(share)
+
+
+UNDOING = """stale_ghosts tells_households tells_key outvoted seed_shuffle_members seed_shuffle_records
+seed_renumber shown_by_members household_size_known household_values order_as_it_came order_not_random
+told_by_neighbours order_of_members caution_exposed_tells caution_exposed_follows""".split()
+
+
+def test_no_page_for_everybody_teaches_how_to_undo_the_release(found):
+    """R32: "another member of the household reveals 400 of 500 suppressed values" stood on the public page."""
+    parts = dict.fromkeys(("shown", "suppressed", "records", "k", "told", "cells", "values", "step", "digits"), 7)
+    parts |= {name: name.upper() for name in ("variable", "household", "column", "names", "keys", "name")}
+    parts |= {"columns": ("COLUMN",), "share": 0.5, "level": 0.001, "largest": 3, "k_without": 4, "uniques": 9}
+    parts |= {"often": 0.2, "at_random": 0.1, "role": "key"}
+    notes = tuple(Note(key, **parts) for key in UNDOING)
+    cautions = tuple(Caution("exposed", 7, ("COLUMN",), note) for note in notes)
+    attacked = dataclasses.replace(found, notes=notes, judged=dataclasses.replace(found.judged, cautions=cautions))
+    assert not public(attacked).notes and not public(attacked).judged.cautions
+    for language in ("en", "es"):
+        page = text_of(attacked, language)
+        assert texts()["notes_office"][language] in page and texts()["no_notes"][language] not in page
+        assert not [note for note in notes if Words(language).note(note) in page]
+        inside = text_of(dataclasses.replace(attacked, internal=True), language)
+        assert all(Words(language).note(note) in inside for note in notes)
+
+
+def text_of(analysis, language):
+    parts = [part for name in SECTIONS for part in section(analysis, name, language)]
+    return html.unescape("\n".join(part.html for part in parts if hasattr(part, "html")))
+
+
+def test_what_differs_on_a_page_differs_in_the_file(found):
+    """R31: 2% became 1.8%, and 500 became 470, by rounding alone."""
+    without = analyse(FRAME, as_config({**SETTINGS, "steps": []}), name="x")
+    rows = public(without).summary
+    assert rows["before"] == rows["after"]
+    sizes = public(without).sizes.drop(columns="version")
+    half = len(sizes) // 2
+    pd.testing.assert_frame_equal(sizes.iloc[:half].reset_index(drop=True), sizes.iloc[half:].reset_index(drop=True))
+    idle = {**SETTINGS, "steps": [*SETTINGS["steps"], {"round": {"variable": "weight", "base": 0.1}}]}
+    for settings in (SETTINGS, idle):
+        exact = analyse(FRAME, as_config(settings), name="x")
+        shown = public(exact)
+        for name in ("global_risk", "expected_reidentifications"):
+            summaries = [(exact.summary[when][name], shown.summary[when][name]) for when in ("before", "after")]
+            for rows in (summaries, [*zip(exact.steps[name], shown.steps[name])]):
+                assert all((c < d) <= (a < b) for a, c in rows for b, d in rows), name
+    assert shown.steps["global_risk"].iloc[-1] == shown.steps["global_risk"].iloc[-2]
+
+
+@given(st.floats(1e-9, 1), st.floats(1e-9, 1))
+def test_risks_before_and_after_are_ordered_as_they_are(found, before, after):
+    summary = {**found.summary, "before": {"global_risk": before}, "after": {"global_risk": after}}
+    shown = public(dataclasses.replace(found, summary=summary)).summary
+    then, now = shown["before"]["global_risk"], shown["after"]["global_risk"]
+    assert (then < now) <= (before < after) and (then > now) <= (before > after)
+
+
+@pytest.mark.parametrize("value, text", [(30, "30"), (31, "30 or more"), (99, "90 or more"), (14827, "14,000 or more")])
+def test_different_values_are_not_rounded_up(found, value, text):
+    """R34: 14,827 different values were 10,000, and 15,100 were 20,000."""
+    released = found.released.assign(distinct_values=value)
+    shown = public(dataclasses.replace(found, released=released)).released["distinct_values"].iloc[0]
+    assert Words("en").number(shown) == text and shown <= value and f"{shown:,}" == text
+    assert Words("es").number(shown) == text.replace(",", ".").replace("or more", "o más")
+
+
+def test_k_before_is_a_bound_and_never_a_neighbour(found):
+    """20 beside an exact 24 would look like another number."""
+    before = {**found.summary["before"], "k_achieved": 24}
+    shown = public(dataclasses.replace(found, summary={**found.summary, "before": before})).summary
+    assert Words("en").number(shown["before"]["k_achieved"]) == "fewer than 30"
 
 
 def test_no_guess_of_the_input_is_confirmed(tmp_path):

@@ -168,3 +168,25 @@ def test_an_axis_of_close_values_tells_them_apart(points, loss):
     close["global_risk"] = [0.1000005, 0.1000004, 0.1000003, 0.1000002, 0.1000001, None]
     texts = re.findall(r">(15\.3\d*%|1,234,5\d\d)<", drawn(show.risk_utility(close, loss=loss)))
     assert len(texts) > 2 and len({*texts}) == len(texts)
+
+
+def test_recipes_that_miss_a_limit_and_ones_own_are_marked(points):
+    judged = points.assign(met=[True, False, False, True, True, None], own=[False, True] + [False] * 4)
+    judged["unmet"] = [None, "k", "k, global_risk", None, None, None]
+    spec = show.risk_utility(judged).to_dict()
+    rows = {row["label"]: row for row in spec["data"]["values"]}
+    assert {label: row["unmet"] for label, row in rows.items() if "unmet" in row} == {
+        LABELS[1]: "k",
+        LABELS[2]: "k, global_risk",
+    }
+    assert [label for label, row in rows.items() if row.get("own")] == [LABELS[1]]
+    assert {label for label, row in rows.items() if row["front"][0]} == {LABELS[0], LABELS[3], LABELS[4]}
+    words = "3 recipes are beaten by no other of those that meet every limit. Your recipe misses k."
+    assert spec["description"].endswith(words)
+    svg = drawn(spec)
+    assert "misses a limit" in svg and "square: your recipe" in svg
+    assert "misses a limit" not in drawn(show.risk_utility(points))
+    none = judged.assign(met=False, own=False)
+    assert show.risk_utility(none).description.endswith("beaten by no other. None meets every limit.")
+    explorer = show.tradeoff_explorer(judged, at_most=0.04).description
+    assert f"the cheapest is {LABELS[0]}" in explorer
