@@ -80,7 +80,7 @@ def _limit(entry: Any, spec: KeySpec, place: str) -> CombinationLimit:
     if "keys" in names:
         return CombinationLimit((_keys(entry["keys"], spec, f"{place}: keys"),), 0, least, persons)
     size, most = entry["size"], len(spec.key_variables)
-    if isinstance(size, bool) or not isinstance(size, Integral) or not 1 <= size <= most:
+    if isinstance(size, bool) or not isinstance(size, Integral) or not 1 <= int(size) <= most:
         raise OptionError(f"{place}: size must be a whole number from 1 to {most}, the number of keys")
     if comb(most, size := int(size)) > _MOST:
         raise OptionError(f"{place}: more than {_MOST:,} sets of keys; ask for fewer")

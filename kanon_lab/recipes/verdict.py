@@ -255,8 +255,8 @@ class Release:
             yield _row(name, limit, self.last[measure.name])
         else:
             value = measure.of(self if measure.taken_from == "release" else self.classes)
-            about = limit_of(name).columns
-            columns = () if about is None else tuple(about(self))
+            names_of = limit_of(name).columns
+            columns = () if names_of is None else tuple(names_of(self))
             yield _row(name, limit, value, records=value if measure.unit == "records" else None, columns=columns)
 
     @property

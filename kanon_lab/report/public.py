@@ -222,8 +222,6 @@ class _Rounding:
         return Note(note.key, **{name: self._part(name, part) for name, part in note.parts.items()})
 
     def _part(self, name: str, part: Any) -> Any:
-        if name == "error":  # it names columns that hold identifiers
-            return Note("on_internal_page")
         if isinstance(part, tuple):
             return tuple(self._part(name, inner) for inner in part)
         if isinstance(part, str):

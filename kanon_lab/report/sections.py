@@ -31,8 +31,10 @@ from kanon_lab.report.tables import MOST_CLASSES
 from kanon_lab.report.words import Few, Words
 from kanon_lab.show.page import Figure, figure
 from kanon_lab.show.parts import Bullets, Code, Paragraph, Section
+from kanon_lab.terms import Note
 
 if TYPE_CHECKING:
+    from kanon_lab.recipes.verdict import Caution
     from kanon_lab.report.analysis import Analysis
 
 # Characters of a line of a title, and of the words below it.
@@ -69,7 +71,7 @@ def _summary(a: Analysis, w: Words) -> list:
         lines.append(w.say("rounded", step=summary["step"]))
     return [
         *_verdict(a, w),
-        *(Paragraph(w.note(caution.text), "kanon-caution") for caution in a.judged.cautions),
+        *(_caution(a, caution, w) for caution in a.judged.cautions),
         *_others(a, w),
         w.table(main_measures(a, w), "main_caption"),
         *_left_out(a, w),
@@ -105,8 +107,8 @@ def _verdict(a: Analysis, w: Words) -> list:
         )
     table = w.table(pd.DataFrame(rows), "verdict_caption")
     if not len(unmet := verdict[~verdict["met"]]):
-        whole = ("no_limit", "kanon-unmet") if unset else ("all_met", "kanon-met")
-        return [w.text(whole[0], style=f"kanon-verdict {whole[1]}"), table]
+        key, style = ("no_limit", "kanon-unmet") if unset else ("all_met", "kanon-met")
+        return [w.text(key, style=f"kanon-verdict {style}"), table]
     unknown = all(_is_unknown(a, row) for row in unmet.itertuples(index=False))
     counts = {"unmet": len(unmet), "all": len(verdict)}
     key = "no_limit" if unset else "some_unknown" if unknown else "some_unmet"
@@ -124,6 +126,14 @@ def _wanted(row: Any, beside: float | None, w: Words) -> str:
 def _is_unknown(a: Analysis, row: Any) -> bool:
     """Whether a limit is not met because it cannot be measured from counts."""
     return bool(a.left_out) and pd.isna(row.found)
+
+
+def _caution(a: Analysis, caution: Caution, w: Words) -> Paragraph:
+    """A caution; which column holds an identifier would tell readers where to look."""
+    text = caution.text
+    if text.key == "caution_held_identifier" and not a.internal:
+        text = Note(text.key, error=w.say("internal_names"))
+    return Paragraph(w.note(text), "kanon-caution")
 
 
 def _others(a: Analysis, w: Words) -> list:
