@@ -157,7 +157,8 @@ def _refuse_two_roles(spec: KeySpec) -> None:
     """Raise an `OptionError` where one variable has two roles that exclude each other."""
     weight, household = ([] if name is None else [name] for name in (spec.weight, spec.household))
     sensitive, single = {"sensitive": spec.sensitive_variables}, {"weight": weight, "household": household}
-    measured, listed = (*spec.variables, *spec.ghosts), {"listed under released_as_is": spec.released_as_is}
+    measured = (*spec.variables, *spec.ghosts)
+    listed: dict[str, Iterable[str]] = {"listed under released_as_is": spec.released_as_is}
     exclusive: dict[str, tuple[Iterable[str], dict[str, Iterable[str]]]] = {
         "a key variable": (spec.key_variables, {**single, **sensitive, "a ghost": spec.ghosts}),
         "the weight": (weight, {"household": household, **sensitive}),

@@ -88,7 +88,7 @@ class Exposure:
     def names(self) -> tuple[str, ...]:
         """The columns that expose records, once, those of most records first."""
         some = self.columns["records"] > 0  # none if it takes several columns together
-        rows = self.columns[some | ~some.any()].sort_values("records", ascending=False, kind="stable")
+        rows = self.columns[some | (not some.any())].sort_values("records", ascending=False, kind="stable")
         return tuple(dict.fromkeys(name for names in rows["columns"] for name in names))
 
 
