@@ -87,8 +87,9 @@ class Exposure:
     @property
     def names(self) -> tuple[str, ...]:
         """The columns that expose records, once, those of most records first."""
-        some = self.columns["records"] > 0  # none if it takes several columns together
-        rows = self.columns[some | (not some.any())].sort_values("records", ascending=False, kind="stable")
+        rows = self.columns.sort_values("records", ascending=False, kind="stable")
+        if (rows["records"] > 0).any():  # else it takes several columns together
+            rows = rows[rows["records"] > 0]
         return tuple(dict.fromkeys(name for names in rows["columns"] for name in names))
 
 
