@@ -31,7 +31,7 @@ def test_shares_that_differ_look_different_and_in_order(pair):
     assert (percent(a, b) == percent(b, a)) == (a == b)
 
 
-@given(SHARES)
+@given(SHARES.filter(lambda share: share == 0 or share > 1e-300))  # the least floats have not three digits themselves
 def test_a_share_is_told_to_three_digits_and_only_all_is_all(share):
     text = percent(share, 0)
     assert (text == "0%") == (share == 0) and (text == "100%") == (share == 1)
