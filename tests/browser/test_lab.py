@@ -81,7 +81,7 @@ def free_port() -> int:
         return listener.getsockname()[1]
 
 
-def wait_for(url, server, log, seconds=30):
+def wait_for(url, server, log, seconds=120):
     """Wait until the server answers; say what it wrote if it does not."""
     end = monotonic() + seconds
     while monotonic() < end and server.poll() is None:
