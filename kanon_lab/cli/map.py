@@ -45,7 +45,7 @@ where map.yml holds
     "recipe_path",
     required=True,
     metavar="R.yml",
-    help="Recipe with $names and the grid of their values, or report configuration with map.",
+    help="Recipe with $names and a grid of their values, or the configuration of a report with a section map.",
 )
 @click.option(
     "--at-most",
@@ -291,16 +291,16 @@ def _limits_section(result):
                 "limit": row.name if of is None or of != of else f"{row.name} ({of})",
                 "wanted": f"{row.bound} {form(row.limit, row.nearest)}",
                 "recipes that meet it": f"{row.recipes} of {row.judged}",
-                "the best": "" if row.nearest is None else f"{form(row.nearest, row.limit)}, {row.label}",
+                "best value, its recipe": "" if row.nearest is None else f"{form(row.nearest, row.limit)}, {row.label}",
             }
         )
     remarks = [f"{result['met']} of {result['recipes']} recipes meet every limit"]
     if len({row.judged for row in result["limits"].itertuples()}) > 1:
-        remarks.append("(limits that need a search of the columns are judged where all others are met)")
+        remarks.append("(limits that need a search of all columns are judged only for recipes that meet the others)")
     if not result["met"]:
         remarks[0] = result["unmet"]
     if result["unjudged"]:
-        remarks.append(f"(not judged, since no recipe meets the others: {', '.join(result['unjudged'])})")
+        remarks.append(f"(not judged, because no recipe meets all the other limits: {', '.join(result['unjudged'])})")
     return Section("Limits", [Table(DataFrame(rows)), Bullets(remarks)])
 
 

@@ -179,7 +179,7 @@ spill_option = click.option(
 fail_on_cautions_option = click.option(
     "--fail-on-cautions",
     is_flag=True,
-    help="As --fail, if the result has a caution: a risk that no limit counts. Give both to fail on either.",
+    help="As --fail, but if the result has a caution: a risk that no limit counts. Give both to fail on either.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, for programs.")
 

@@ -75,9 +75,9 @@ def protect(source, recipe_path, out, overwrite, dry_run, neutralise, least, fai
 
     FILE and OUT are .csv, .parquet, .xlsx, .sav or .dta files (.gz may follow); FILE may also be a .sas7bdat file, or a
     data set such as health-survey. A suppressed value is an empty cell in csv, and a missing value in other
-    formats. OUT must not be one of the input files. The same recipe always writes the same bytes. No value of a record
-    is printed. The configuration of a report is a recipe too, and writes the same file as kanon-lab report --protected.
-    --na and --missing-codes replace the settings of the recipe.
+    formats. OUT must not be one of the input files. The same recipe with the same seed always writes the same bytes.
+    No value of a record is printed. The configuration of a report is a recipe too, and writes the same file as
+    kanon-lab report --protected. --na and --missing-codes replace the settings of the recipe.
 
     Only the variables that the recipe names are protected: every other column is released unchanged, and the report
     names it. Direct identifiers that the recipe names are dropped, and the written file is read again to prove it. The
@@ -137,7 +137,10 @@ def protect(source, recipe_path, out, overwrite, dry_run, neutralise, least, fai
     show(result, partial(print_protection, result, protection), result["out"], as_json=as_json)
     nothing = "" if dry_run else "; nothing was written"
     if unmet:
-        end(NOT_MET, f"{unmet}{nothing}")
+        remedy = (
+            "" if result["met"] else "; the page of kanon-lab report, with this recipe as --config, says what to do"
+        )
+        end(NOT_MET, f"{unmet}{nothing}{remedy}")
     if failed:
         below = f"{result['verdict']['records']:,} records are below {least} (--fail-under-k)"
         end(1, f"{without_folders(file, file)}: {below}{nothing}")

@@ -136,7 +136,7 @@ class Measure:
         return replace(self, name=name, title=(title[0], title[1]) if title else None)
 
     def cost(self, values: Any) -> Any:
-        """The cost of a value, or of each in a column: less is always better. Of k, and of l, it is 1 / k."""
+        """The cost of a value, or of each in a column: less is always better. The cost of k or l is 1 / k or 1 / l."""
         if self.kept:
             return 1 - values
         return 1 / np.maximum(values, 1) if self.more_is_better else values
@@ -197,7 +197,7 @@ def _with_size(part: str, kind: Kind, titles: Texts, unit: Unit) -> Measure:
 
 
 def _claim(name: str, meaning: str, titles: Texts, unmet: Texts) -> Measure:
-    """A row of the records that are counted for a claim; see `kanon_lab.methods.CLAIMS`."""
+    """The measure of a claim: its smallest count of records; see `kanon_lab.methods.CLAIMS`."""
     step = f"suppress: {{{{k_required: {{limit}}, claim: {name}}}}}"
     advice = (
         f"{unmet[0]} End the recipe with a step {step}, or recode {{key}} more broadly.",
@@ -227,13 +227,14 @@ _ROWS = [
             ("For {records} of {all} records, an intruder who knows the true keys finds fewer than {limit} records. "
              "What makes records rare is most often {key}: recode it more broadly, or end the recipe with a step "
              "suppress: {{k_required: {limit}, claim: true_key}}.",
-             "De {records} de {all} registros, un intruso que conozca las claves verdaderas halla menos de {limit} "
-             "registros. Lo que más veces hace raro a un registro es {key}: recodifíquela en categorías más amplias, o "
-             "termine la receta con un paso suppress: {{k_required: {limit}, claim: true_key}}."),
+             "Para {records} de {all} registros, un intruso que conozca las claves verdaderas encuentra menos de "
+             "{limit} registros. Lo que más veces hace raro a un registro es {key}: recodifíquela en categorías más "
+             "amplias, o termine la receta con un paso suppress: {{k_required: {limit}, claim: true_key}}."),
             name="k", usual=True,
             title=("k (for an intruder who knows the true keys)",
                    "k (para un intruso que conozca las claves verdaderas)"))),
-    _claim("compatible", "is met when every record, as released, is compatible with at least so many, itself included",
+    _claim("compatible",
+        "is met when every record is compatible with at least so many released records, itself included",
         ("k, as released (compatible records)", "k, tal como se publica (registros compatibles)"),
         ("{records} records, as released, are compatible with fewer than {limit}, some with {value}.",
          "{records} registros, tal como se publican, son compatibles con menos de {limit}, alguno con {value}.")),
@@ -242,22 +243,21 @@ _ROWS = [
         ("{records} true keys are compatible with fewer than {limit} released records, some with {value}.",
          "{records} claves verdaderas son compatibles con menos de {limit} registros publicados, alguna con {value}.")),
     _claim("own_class", "is met when every released class has at least so many, a missing value being one of its own",
-        ("records of the smallest released class", "registros de la menor clase publicada"),
+        ("records in the smallest released class", "registros en la menor clase publicada"),
         ("{records} records are in a released class of fewer than {limit}, some in one of {value}.",
          "{records} registros están en una clase publicada de menos de {limit}, alguno en una de {value}.")),
     Measure("combinations", "anonymity",
-        ("fewest that are alike by some keys", "los menos que coinciden en algunas claves"),
+        ("fewest records or persons alike on some keys", "mínimo de registros o personas iguales en algunas claves"),
         attrgetter("table.k_achieved"), unit="k", shown="",
         limit=Limit("at least",
             "is met when so many records (`at_least`), or persons of the population as the weights estimate them "
             "(`persons`), are alike by some keys (`keys`), or by each set of so many keys (`size`)",
             "[{size: 2, at_least: 3}, {keys: [age, sex], persons: 100}]",
-            ("By {variable}, {records} records are among fewer than {limit} alike; the fewest are {value}, by "
-             "{columns}. Recode these keys more broadly, or let a step suppress with such combinations.",
-             "Por {variable}, {records} registros tienen menos de {limit} iguales; los menos son {value}, por "
-             "{columns}. Recodifique esas claves en categorías más amplias, o suprima en un paso suppress con esas "
-             "combinaciones."),
-            by="combination", title=("fewest alike by {variable}", "mínimo de iguales por {variable}"))),
+            ("On {variable}, {records} records are among fewer than {limit} alike; the fewest are {value}, on "
+             "{columns}. Recode these keys more broadly, or name such combinations in a step suppress.",
+             "En {variable}, {records} registros tienen menos de {limit} iguales; el mínimo es {value}, en {columns}. "
+             "Recodifique esas claves en categorías más amplias, o indique esas combinaciones en un paso suppress."),
+            by="combination", title=("fewest alike on {variable}", "mínimo de iguales en {variable}"))),
     Measure("sample_uniques", "anonymity", ("sample uniques (f_k = 1)", "registros únicos (f_k = 1)"),
         attrgetter("table.sample_uniques"), unit="records", shown="file"),
     Measure("violations_#", "anonymity", ("records with f_k below #", "registros con f_k menor que #"), below,
@@ -337,10 +337,11 @@ _ROWS = [
         limit=Limit(
             "at most", "is met when an intruder who links records by their true quantities finds at most this share of "
             "them; needs `numeric_variables`", "0.05",
-            ("Somebody who knows the true quantities of all finds {value} of the records, and {limit} was wanted. "
+            ("An intruder who knows everybody's true quantities finds {value} of the records, and {limit} was wanted. "
              "Round the quantities, microaggregate them, add noise, or remove them.",
-             "Quien conozca las cantidades verdaderas de todos encuentra el {value} de los registros y se exigía "
-             "{limit}. Redondee las cantidades, microagréguelas, añádales ruido o retírelas."))),
+             "Un intruso que conozca las cantidades verdaderas de todos encuentra el {value} de los registros y se "
+             "exigía {limit}. Redondee las cantidades, microagréguelas, añádales ruido o retírelas."),
+            usual=True)),
     # Of a sensitive variable: the worst class.
     Measure(
         "distinct", "diversity", ("different values", "valores distintos"), lambda values: distinct_l(values.counts),
@@ -411,7 +412,7 @@ _ROWS = [
              "exigían {limit} como máximo. Recodifique esas columnas como las claves, retírelas o declárelas claves."),
             columns=lambda release: release.exposure.names)),
     Measure("shown_by_members", "risk",
-        ("records that members of their household bring below k",
+        ("records that other members of their household bring below k",
          "registros que otros miembros de su hogar dejan por debajo de k"),
         attrgetter("by_members.records"), "release", unit="records", shown="", needs="household",
         limit=Limit(
@@ -446,11 +447,10 @@ _ROWS = [
         limit=Limit(
             "at most", "is met when at most so many columns are released that have no role and are not listed under "
             "`released_as_is`; `0` unless it says otherwise, and `null` for no such limit", "0",
-            ("Released columns of which nobody has said what they are ({columns}): {value}, and at most {limit} were "
-             "wanted. Give each a role, remove it, or list it under released_as_is if anybody may have it as it is.",
-             "Columnas publicadas de las que nadie ha dicho qué son ({columns}): {value}, y se exigían {limit} como "
-             "máximo. Dé a cada una un papel, retírela o, si cualquiera puede tenerla como está, inclúyala en "
-             "released_as_is."),
+            ("Released columns without a role ({columns}): {value}, and at most {limit} were wanted. Give each column "
+             "a role, remove it, or list it under released_as_is if anybody may have it as it is.",
+             "Columnas publicadas sin papel ({columns}): {value}, y se exigían {limit} como máximo. Dé un papel a cada "
+             "columna, retírela o, si cualquiera puede tenerla tal cual, inclúyala en released_as_is."),
             always=True, columns=lambda release: release.unassigned)),
     Measure("identifiers_found", "size",
         ("columns that identify persons by what their cells hold",

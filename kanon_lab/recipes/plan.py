@@ -208,6 +208,8 @@ def _not_a_step(step: object) -> str:
             name = shortened(str(next(iter(step))))
             return f"the settings stand beside {name}; indent them, so that they are under {name}"
         remedy = "; begin every step with a - of its own"
+    if isinstance(step, str) and step.isidentifier():
+        return f"must have settings after its name; without any, write {shortened(step)}: {{}}"
     such_as = "suppress: {k_required: 3}"
     return f"must be one name with its settings, such as {such_as}, not {described(step)}{remedy}"
 

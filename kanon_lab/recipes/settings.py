@@ -220,7 +220,9 @@ class RecipeSettings(HouseholdLevel):
         [], "columns that name a person; they are dropped first, and proved absent from the output", "[birth_date]"
     )
     released_as_is: _SEVERAL = setting(
-        [], "columns of no other role that the office has looked at, and that anybody may have as they are", "[tenure]"
+        [],
+        "columns that the office has looked at, that have no other role, and that anybody may have as they are",
+        "[tenure]",
     )
     limits: _MAPPING = setting(
         {},

@@ -312,7 +312,8 @@ def first_config(
     sure = _assigned(guesses)
     unread = guesses[~guesses["variable"].isin(sure["variable"])]
     head = "".join(_comment(texts[key].format(file=file, config=config)) for key in ("head", "guessed", "then"))
-    asked = [name for name, row in LIMITS.items() if limit_of(name).usual and (not row.needs or row.needs in names)]
+    roles = {*sure["role"], *(role for role in names if role in _SINGLES)}  # an unsure one has its line all the same
+    asked = [name for name, row in LIMITS.items() if limit_of(name).usual and (not row.needs or row.needs in roles)]
     limits = {name: json.loads(limit_of(name).example) for name in asked}
     blocks = [
         _EDITORS + head,

@@ -21,6 +21,7 @@ from kanon_lab.report.words import Words
 _WORDS = {
     *"wildcard category error benedetti-franconi exact inverse en es ca".split(),
     *"left right raise keep even up month quarter year decade age".split(),
+    *"compatible own_class true_key".split(),
     *"mdav optimal mean median robust leave additive correlated restricted outliers".split(),
 }
 _PLACEHOLDER = re.compile(r"\$\{?\w+\}?")
@@ -141,7 +142,7 @@ _SHOWN: dict[_Kind, str] = {
     _columns: "rates",
     _numbers: """k_required risks least base above below width start stop level bands masks widths from to threshold
         size whole nested header numbers invariant sheet""",
-    _words: "k missing estimator language closed others outside half dates method centre top",
+    _words: "k missing estimator language closed others outside half dates method centre top claim",
     _measures: "risk loss",
     _of_columns: "keep strength window",
     _limits: "limits",

@@ -13,7 +13,7 @@ from kanon_lab.columns import named_rows
 from kanon_lab.errors import KanonLabError, OptionError, shortened
 from kanon_lab.measures.registry import LIMITS
 from kanon_lab.recipes.map_limits import OWN
-from kanon_lab.recipes.tradeoff import seeing
+from kanon_lab.recipes.tradeoff import measure_of, seeing
 from kanon_lab.recipes.verdict import is_set
 from kanon_lab.recipes.yaml_file import dump_yaml
 from kanon_lab.report.measured import (
@@ -304,7 +304,12 @@ def _map(a: Analysis, w: Words) -> list:
     if own is not None and own["label"] not in {*front["label"]}:
         front = pd.concat([front, own.to_frame().T])
     labels = [_recipe_called(a, label, w) for label in front["label"]]
-    rows = pd.DataFrame({"recipe": labels, "map_risk": [*front["risk"]], "loss": [*front["loss"]]})
+    rows = pd.DataFrame({"recipe": labels})
+    for head, axis, values in (("map_risk", risk, front["risk"]), ("loss", loss, front["loss"])):
+        if measure_of(axis).share:
+            rows[f"{w.say(f'c_{head}')} (%)"] = [*w.digits(values, power=2)]
+        else:
+            rows[head] = [*values]
     if len(a.map.verdicts):
         rows["verdict"] = [
             w.say("map_misses", limits=unmet) if isinstance(unmet, str) else w.say("v_met") for unmet in front["unmet"]
