@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import log
@@ -400,6 +400,21 @@ def places_in(frame: pd.DataFrame) -> Iterator[Identifier]:
             if other != name and _LONGITUDE.search(str(other)) and longitude.abs().max() <= 180 and both:
                 yield Identifier((name, other), "coordinates", both)
                 break
+
+
+def identifiers_in_labels(
+    frame: pd.DataFrame, labels: Mapping[str, Mapping[Any, str]], variable_labels: Mapping[str, str]
+) -> Iterator[Identifier]:
+    """The columns whose labels hold what identifies: an interviewer's address as the label of a code, say.
+
+    `cells` are those whose code has such a label; a label of a variable is one cell.
+    """
+    for name, column in named_columns(frame):
+        if texts := labels.get(name):
+            found = identifiers_of(column.astype(object).map(texts), varied=False)
+            yield from (Identifier((name,), *content) for content in found)
+        if text := variable_labels.get(name):
+            yield from (Identifier((name,), *content) for content in identifiers_of(pd.Series([text]), varied=False))
 
 
 def columns_of(identifiers: Sequence[Identifier]) -> tuple[str, ...]:
