@@ -342,7 +342,7 @@ def table_of_counts(
     (3, 1, 1)
     """
     spec = as_spec(spec)
-    replace(spec, weight=None).check(frame)
+    replace(spec, weight=None, released_as_is=()).check(frame)  # neither is counted
     return _table(frame, spec, np.asarray(records, dtype=np.int64), weights)
 
 

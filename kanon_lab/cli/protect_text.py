@@ -27,7 +27,7 @@ def judged_lines(judged):
     """A line a limit, and a line a caution."""
     lines = []
     if not is_set(judged["limits"]):
-        lines.append(("NOT MET", "no limit is set; write one under limits, such as {k: 3}"))
+        lines.append(("NOT MET", "no limit on k or a risk is set; write one under limits, such as {k: 3}"))
     for row in judged["limits"]:
         measure = LIMITS[row["name"]]
         label = measure.limit_called(level=percent(row["level"]), variable=shortened(str(row["variable"])))

@@ -51,6 +51,7 @@ class Limit:
     title: Texts | None = None  # Where that of the measure does not do, with {variable} or {level}
     usual: bool = False  # Whether a first configuration (kanon-lab init) asks for it, as in the example
     always: bool = False  # Whether 0 is asked for where a configuration says nothing
+    beside: bool = False  # Whether it adds to a limit on k or a risk, and by itself says nothing of who can be found
     #: From what the measure is taken from to the columns that it is about, for the verdict to name.
     columns: Callable[[Any], Iterable[str]] | None = None
 
@@ -353,7 +354,7 @@ _ROWS = [
              "the class learns the value. " + _GROW[0],
              "El menor número de valores distintos de {variable} en una clase es {value} y se exigía {limit}: quien "
              "encuentre la clase conoce el valor. " + _GROW[1]),
-            by="variable",
+            by="variable", beside=True,
             title=("different values of {variable} in each class", "valores distintos de {variable} en cada clase"))),
     Measure("entropy", "diversity", None, lambda values: entropy_l(values.counts),
         **_DIVERSITY, rounding="tenth", least=True,
@@ -362,7 +363,8 @@ _ROWS = [
              + _GROW[0],
              "En alguna clase los valores de {variable} equivalen a {value} valores igual de frecuentes y se exigían "
              "{limit}. " + _GROW[1]),
-            by="variable", title=("entropy l-diversity of {variable}", "l-diversidad por entropía de {variable}"))),
+            by="variable", beside=True,
+            title=("entropy l-diversity of {variable}", "l-diversidad por entropía de {variable}"))),
     Measure("recursive", "diversity", ("recursive l", "l recursiva"),
         lambda values: recursive_l(values.counts, c=values.recursive_c), **_DIVERSITY,
         unit="values", rounding="exact", least=True),
@@ -377,7 +379,7 @@ _ROWS = [
              + _GROW[0],
              "En alguna clase la distribución de {variable} dista {value} de la del archivo y se exigía {limit}. "
              + _GROW[1]),
-            by="variable", title=("t-closeness of {variable}", "t-proximidad de {variable}"))),
+            by="variable", beside=True, title=("t-closeness of {variable}", "t-proximidad de {variable}"))),
     Measure("delta_disclosure", "diversity", ("delta-disclosure", "delta-divulgación"),
         lambda values: delta_disclosure(values.counts), "values", shown="file"),
     Measure("beta_likeness", "diversity", None,
@@ -410,7 +412,7 @@ _ROWS = [
              "{limit} were wanted. Recode these columns as the keys are, remove them, or name them as keys.",
              "Registros que quedan por debajo de k = {k} por columnas que no son claves ({columns}): {value}, y se "
              "exigían {limit} como máximo. Recodifique esas columnas como las claves, retírelas o declárelas claves."),
-            columns=lambda release: release.exposure.names)),
+            beside=True, columns=lambda release: release.exposure.names)),
     Measure("shown_by_members", "risk",
         ("records that other members of their household bring below k",
          "registros que otros miembros de su hogar dejan por debajo de k"),
@@ -427,7 +429,7 @@ _ROWS = [
              "los de otros miembros del hogar: {value}, y se exigían {limit} como máximo. Suprima lo que comparten los "
              "miembros una vez por hogar (household_level), o retire {household} y toda columna igual para todos los "
              "miembros de un hogar, y desordene los registros."),
-            columns=attrgetter("by_members.columns"))),
+            beside=True, columns=attrgetter("by_members.columns"))),
     Measure("shown_by_neighbours", "risk",
         ("records that their neighbours in the file bring below k",
          "registros que sus vecinos en el archivo dejan por debajo de k"),
@@ -441,7 +443,7 @@ _ROWS = [
              "Registros que quedan por debajo de k = {k} para un intruso que complete los valores clave ocultos con "
              "los de los registros anterior y posterior: {value}, y se exigían {limit} como máximo. Termine la receta "
              "con un paso shuffle_records."),
-            columns=attrgetter("by_neighbours.columns"))),
+            beside=True, columns=attrgetter("by_neighbours.columns"))),
     Measure("unassigned_columns", "size", ("released columns without a role", "columnas publicadas sin papel"),
         lambda release: len(release.unassigned), "release", unit="columns", shown="",
         limit=Limit(
@@ -451,7 +453,7 @@ _ROWS = [
              "a role, remove it, or list it under released_as_is if anybody may have it as it is.",
              "Columnas publicadas sin papel ({columns}): {value}, y se exigían {limit} como máximo. Dé un papel a cada "
              "columna, retírela o, si cualquiera puede tenerla tal cual, inclúyala en released_as_is."),
-            always=True, columns=lambda release: release.unassigned)),
+            always=True, beside=True, columns=lambda release: release.unassigned)),
     Measure("identifiers_found", "size",
         ("columns that identify persons by what their cells hold",
          "columnas que identifican a personas por lo que contienen sus celdas"),
@@ -469,7 +471,7 @@ _ROWS = [
              "{limit} como máximo. Retírelas o nómbrelas en direct_identifiers; las advertencias dicen qué contienen. "
              "Solo una columna de texto libre, o con un valor propio en casi cada celda, puede incluirse en "
              "released_as_is cuando alguien la haya revisado."),
-            always=True, columns=lambda release: release.identifying or ())),
+            always=True, beside=True, columns=lambda release: release.identifying or ())),
     # What a release has lost.
     Measure(
         "equal_cells", "loss", ("key cells as they came", "celdas clave como llegaron"), attrgetter("equal_cells"),

@@ -7,6 +7,7 @@ import numbers
 from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import fields, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from kanon_lab.errors import DataError, OptionError, TextError, about, described
 from kanon_lab.measures import ESTIMATORS
 from kanon_lab.methods.suppression import without_cells
 from kanon_lab.recipes.households import household_file, merge_households
+from kanon_lab.recipes.identifiers import Identifier, identifiers_in_labels
 from kanon_lab.recipes.measured import Baseline, Truth, changes, recoded_truth
 from kanon_lab.recipes.plan import USUAL_ESTIMATOR, USUAL_K, USUAL_RISKS, Plan, columns_of, file_plan, household_plan
 from kanon_lab.recipes.released import proof, released_columns, released_labels
@@ -66,6 +68,14 @@ class Protection(Chain):
 
     Its attributes are those of `kanon_lab.recipes.state.Chain`; `kanon_lab.protect` makes one.
     """
+
+    @cached_property
+    def identifiers(self) -> tuple[Identifier, ...] | None:
+        """Released columns that identify persons by what their cells, or the labels of these, hold."""
+        found = super().identifiers
+        if found is None or not (self.given_labels or self.given_variable_labels):
+            return found
+        return (*found, *identifiers_in_labels(self.state.released, self.labels, self.variable_labels))
 
     @property
     def labels(self) -> Labels:

@@ -31,7 +31,7 @@ from kanon_lab.recipes.state import Cells, State, Step
 from kanon_lab.recipes.steps import Kind
 from kanon_lab.recipes.streamed import not_known
 from kanon_lab.recipes.verdict import one_band_notes
-from kanon_lab.roles import KeySpec
+from kanon_lab.roles import KeySpec, check_there_once
 from kanon_lab.settings import read
 from kanon_lab.terms import Note
 
@@ -373,6 +373,8 @@ def protect_counted(records: Records, plan: Plan, *, progress: bool = False) -> 
 def counted_protection(records: Records, plan: Plan) -> CountedProtection:
     """The protection of a file that an engine has opened, before any step."""
     counted = records.counted
+    for name in plan.spec.released_as_is:  # it is released, and not counted
+        check_there_once(pd.DataFrame(columns=list(records.columns)), name)
     for name in (name for name in plan.spec.numeric_variables if name in records.values):
         with _without_row_numbers():
             quantity(records.values[name])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import log
@@ -32,6 +32,8 @@ Content = tuple[str, int, str]
 
 # Filled cells without which a value of its own says nothing; the share of cells that differ where they identify.
 _ENOUGH, _OWN = 20, 0.95
+# Texts such as "-" or "does not know", which fill the other cells: at most so many, each in this share of the cells.
+_FILLERS, _FILLS = 3, 0.05
 # Long texts: words that a cell has at least; how many must differ, and the share of them that one cell alone holds.
 _WORDS, _LONG_TEXTS, _VARIED = 4, 10, 0.8
 # A web address that more records than this share leads to a source, not to a person; fewer different addresses or
@@ -51,9 +53,15 @@ _CHANCE, _EVIDENCE = 0.1, 25
 # holds; running ones lie this close together.
 _CODE, _SHORT_CODE, _FILLED, _RUNNING = 7, 5, 0.8, 1.5
 
-_EMAIL = r"[^\s@,;:<>()]+@[^\s@,;:<>()]+\.[^\s@,;:<>().]+"
+# Also with blanks beside the sign, and with the sign in words: ana (at) example.org, ana [arroba] example [punto] org.
+_EMAIL = (
+    r"[^\s@,;:<>()]+[@\x{FF20}\x{FE6B}][^\s@,;:<>()]+\.[^\s@,;:<>().]+"
+    r"|(?i)[\w.+\-]+(?: ?@ ?| ?[(\[{] ?(?:at|arroba|@) ?[)\]}] ?)[a-z\d\-]+"
+    r"(?:(?:\.| ?[(\[{] ?(?:dot|punto|punt|\.) ?[)\]}] ?)[a-z\d\-]+)*"
+    r"(?:\.| ?[(\[{] ?(?:dot|punto|punt|\.) ?[)\]}] ?)[a-z]{2,}\b"
+)
 _WEB = r"(?i)(?:https?://|www\.)\S+|\b[\w\-]+\.(?:com|org|net|edu|gov|info|eu|es|cat|cl|me)/\S+"
-_IBAN = r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b"
+_IBAN = r"(?i)\b[A-Z]{2}\d{2}(?:[ \-]?[A-Z0-9]{4}){2,7}(?:[ \-]?[A-Z0-9]{1,3})?\b"
 _CARD = re.compile(r"(?:4\d{12}(?:\d{3})?|(?:5[1-5]|2[2-7])\d{14}|3[47]\d{13}|6(?:011|5\d\d|4[4-9]\d)\d{12})")
 # A telephone: with a plus, an area in parentheses, or a word before it. Among other words one of nine digits may be an
 # amount, so that several must differ.
@@ -104,7 +112,11 @@ class Identifier:
 
 
 def identifiers_in(
-    frame: pd.DataFrame, spec: KeySpec | None = None, *, known: dict[Any, list[Content]] | None = None
+    frame: pd.DataFrame,
+    spec: KeySpec | None = None,
+    *,
+    home: np.ndarray | None = None,
+    known: dict[Any, list[Content]] | None = None,
 ) -> tuple[Identifier, ...]:
     """The columns of a release that identify persons by what their cells hold.
 
@@ -116,6 +128,8 @@ def identifiers_in(
         Its roles. Key variables, household, weight and what is released as it is do not count for their variety, nor
         do quantities: decimals, and whole numbers among the numeric variables unless they run or are codes of one
         length.
+    home : ndarray of int, optional
+        Household of each record, -1 where it is not known: what only its members share is a value of its own too.
     known : dict, optional
         What was found in columns of the same names and values; what is found in others is added.
 
@@ -139,35 +153,39 @@ def identifiers_in(
     for name, column in named_columns(frame):
         asked = {"varied": name not in looked_at, "quantity": name in quantities}
         if (key := (name, *asked.values())) not in known:
-            known[key] = identifiers_of(column, **asked)
+            known[key] = identifiers_of(column, home=home, **asked)
         identifiers += [Identifier((name,), *content) for content in known[key]]
     return (*identifiers, *places_in(frame))
 
 
-def identifiers_of(column: pd.Series, *, varied: bool = True, quantity: bool = False) -> list[Content]:
+def identifiers_of(
+    column: pd.Series, *, varied: bool = True, quantity: bool = False, home: np.ndarray | None = None
+) -> list[Content]:
     """Kind, cells and scheme of all that a column holds which identifies persons; as `Identifier` has them.
 
-    Without `varied` the variety of its values does not count; `quantity` says that whole numbers are one.
+    Without `varied` the variety of its values does not count; `quantity` says that whole numbers are one. A value
+    that only members of one household (`home`) have is one that nobody shares.
     """
     if pd.api.types.is_float_dtype(column.dtype) and ((column.dropna() % 1) != 0).any():  # before they are told apart
         return []
     codes, values = distinct(column)
     times = np.bincount(codes[codes >= 0], minlength=len(values))
+    homes = times if home is None else _homes(codes, home, len(values))
     types = pd.api.types
     if not len(values) or types.is_bool_dtype(values.dtype):
         return []
     if types.is_datetime64_any_dtype(values.dtype):
-        return _unique(times) if varied else []
+        return _unique(times, homes) if varied else []
     if (numbers := _numbers(values)) is not None:
         if (numbers % 1 != 0).any():
             return []
         quantity = quantity and not _are_codes(numbers)
         rows = _some(len(values))
         contents = [*_numbers_held(_whole_texts(values, numbers, rows), times[rows], times.sum(), varied)]
-        return contents or (_unique(times) if varied and not quantity else [])
+        return contents or (_unique(times, homes) if varied and not quantity else [])
     texts = _texts(values)
     contents = [*_texts_held(texts, times, varied)]
-    return contents or (_free_text(texts, times) or _unique(times) if varied else [])
+    return contents or (_free_text(texts, times, homes) or _unique(times, homes, _fillers(times)) if varied else [])
 
 
 def _texts(values: pd.Index) -> pa.Array:
@@ -203,18 +221,32 @@ def _are_codes(numbers: np.ndarray) -> bool:
     return of_one_length or high - low + 1 <= _RUNNING * len(numbers)
 
 
-def _unique(times: np.ndarray) -> list[Content]:
-    """Whether nearly every filled cell has a value of its own."""
-    cells = int(times.sum())
-    return [("unique", cells, "")] if cells >= _ENOUGH and len(times) >= _OWN * cells else []
+def _homes(codes: np.ndarray, home: np.ndarray, values: int) -> np.ndarray:
+    """In how many households each value is; a record without one is a household."""
+    home = np.where(home < 0, home.max(initial=-1) + 1 + np.arange(len(home)), home)
+    pairs = np.unique(np.column_stack([codes, home])[codes >= 0], axis=0)
+    return np.bincount(pairs[:, 0], minlength=values)
 
 
-def _free_text(texts: pa.Array, times: np.ndarray) -> list[Content]:
-    """Whether some cells hold long texts, nearly all of which no other cell holds."""
+def _fillers(times: np.ndarray) -> np.ndarray:
+    """Which texts fill so many cells that they say that there is nothing to say."""
+    frequent = np.argsort(-times, kind="stable")[:_FILLERS]
+    return frequent[times[frequent] > max(_FILLS * times.sum(), 1)]
+
+
+def _unique(times: np.ndarray, homes: np.ndarray, fillers: Sequence[int] | np.ndarray = ()) -> list[Content]:
+    """Whether nearly every filled cell, or household, has a value of its own; leave out those at `fillers`."""
+    times, homes = np.delete(times, fillers), np.delete(homes, fillers)
+    enough = homes.sum() >= _ENOUGH and len(homes) >= _OWN * homes.sum()
+    return [("unique", int(times.sum()), "")] if enough else []
+
+
+def _free_text(texts: pa.Array, times: np.ndarray, homes: np.ndarray) -> list[Content]:
+    """Whether some cells hold long texts, nearly all of which no other cell, or household, holds."""
     if len(texts) < _LONG_TEXTS:
         return []
     long = _matches(texts, rf"(?:\S+\s+){{{_WORDS - 1}}}\S")
-    alone = int((times[long] == 1).sum())
+    alone = int((homes[long] == 1).sum())
     return [("text", int(times[long].sum()), "")] if alone >= max(_LONG_TEXTS, _VARIED * long.sum()) else []
 
 
@@ -288,7 +320,9 @@ def _ibans(texts: pa.Array) -> np.ndarray:
     if which.any():
         from stdnum import iban
 
-        numbers = pc.struct_field(pc.extract_regex(texts.filter(pa.array(which)), f"(?P<iban>{_IBAN})"), "iban")
+        numbers = pc.struct_field(
+            pc.extract_regex(texts.filter(pa.array(which)), f"(?i)(?P<iban>{_IBAN.removeprefix('(?i)')})"), "iban"
+        )
         which = which.copy()
         which[which] = [iban.is_valid(number) for number in numbers.to_pylist()]
     return which
@@ -366,6 +400,21 @@ def places_in(frame: pd.DataFrame) -> Iterator[Identifier]:
             if other != name and _LONGITUDE.search(str(other)) and longitude.abs().max() <= 180 and both:
                 yield Identifier((name, other), "coordinates", both)
                 break
+
+
+def identifiers_in_labels(
+    frame: pd.DataFrame, labels: Mapping[str, Mapping[Any, str]], variable_labels: Mapping[str, str]
+) -> Iterator[Identifier]:
+    """The columns whose labels hold what identifies: an interviewer's address as the label of a code, say.
+
+    `cells` are those whose code has such a label; a label of a variable is one cell.
+    """
+    for name, column in named_columns(frame):
+        if texts := labels.get(name):
+            found = identifiers_of(column.astype(object).map(texts), varied=False)
+            yield from (Identifier((name,), *content) for content in found)
+        if text := variable_labels.get(name):
+            yield from (Identifier((name,), *content) for content in identifiers_of(pd.Series([text]), varied=False))
 
 
 def columns_of(identifiers: Sequence[Identifier]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ import pandas as pd
 
 from kanon_lab.classes import ClassTable
 from kanon_lab.classes.counts import Counts, table_of_rows
-from kanon_lab.columns import coded, strata_codes
+from kanon_lab.columns import coded, distinct, strata_codes
 from kanon_lab.data.values import Labels, UserMissing
 from kanon_lab.errors import UnfitOptionError, inside, meant, shortened
 from kanon_lab.measures.survey_indicators import KEYS
@@ -202,7 +202,10 @@ class Chain(Baseline):
         parts = [part for step in self.steps for part in (step.changed, step.suppressed)]
         changed = {name for part in parts for name, cells in part.items() if cells}
         contents = {key: kinds for key, kinds in self.start.contents.items() if key[0] not in changed}
-        identifiers = identifiers_in(self.state.released, self.spec, known=contents)
+        home = None
+        if self.spec.household is not None:
+            home, _ = distinct(self.original.loc[self.state.working.index, self.spec.household])
+        identifiers = identifiers_in(self.state.released, self.spec, home=home, known=contents)
         self.start.contents.update((key, kinds) for key, kinds in contents.items() if key[0] not in changed)
         return identifiers
 

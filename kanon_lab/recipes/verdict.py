@@ -121,7 +121,7 @@ class Judged:
 
     @property
     def met(self) -> bool:
-        """Whether a limit was set, and every limit is met."""
+        """Whether a limit on k or a risk was set, and every limit is met."""
         return is_set(self.verdict.to_dict("records")) and bool(self.verdict["met"].all())
 
     @property
@@ -138,8 +138,8 @@ class Judged:
 
 
 def is_set(limits: Iterable[Mapping[Any, Any]]) -> bool:
-    """Whether there is a limit besides those that hold where nobody sets them."""
-    return not all(limit_of(row["name"]).always for row in limits)
+    """Whether there is a limit on k or a risk: others alone would be met by a file of which everybody can be found."""
+    return not all(limit_of(row["name"]).beside for row in limits)
 
 
 def judge(protection: Chain, limits: Mapping[str, Any], *, k_required: int | None = None) -> Judged:

@@ -178,6 +178,18 @@ def test_a_limit_that_is_not_counted_is_not_met(tmp_path):
     )
 
 
+def test_what_is_released_as_it_is_need_not_be_counted(tmp_path, capsys):
+    pd.DataFrame({"age": [1, 2] * 9, "opinion": range(18)}).to_csv(tmp_path / "file.csv", index=False)
+    limits = {"k": 3, "exposed_by_columns": None, "shown_by_neighbours": None, "identifiers_found": None}
+    for listed, expected in ((["opinion"], 0), ([], 3), (["opinon"], 2)):
+        recipe = {"key_variables": ["age"], "released_as_is": listed, "limits": limits, "steps": []}
+        (tmp_path / "r.yml").write_text(json.dumps(recipe))
+        command = ["protect", str(tmp_path / "file.csv"), "--recipe", str(tmp_path / "r.yml"), "--dry-run", "--fail"]
+        assert {run([*command, "--engine", engine]) for engine in ("memory", "duckdb")} == {expected}
+        error = capsys.readouterr().err
+        assert expected != 2 or error.count("column opinon is not there; did you mean opinion?") == 2
+
+
 def test_blanks_around_cells_of_csv_part_no_records(tmp_path):
     """What is one value when records are counted is one value in the file that is released."""
     file = tmp_path / "f.csv"

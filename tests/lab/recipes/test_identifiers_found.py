@@ -42,10 +42,14 @@ def numbered(texts, text, every=3):
 HELD = {
     "e-mails of a third": (some("p.{}@mail.example"), "email", 80, ""),
     "one e-mail among remarks": (["ask josé@correo.example, please", *["none"] * (N - 1)], "email", 1, ""),
+    "e-mails with another sign": (some("p.{}\uff20mail.example"), "email", 80, ""),
+    "e-mails with blanks": (some("p.{} @ mail.example"), "email", 80, ""),
+    "e-mails in words": (some("p.{} (arroba) mail [punto] example"), "email", 80, ""),
     "web addresses": (some("https://page.example/{}"), "web", 80, ""),
     "profiles": (some("network.com/persons/{}"), "web", 80, ""),
     "one account": (["ES91 2100 0418 4502 0005 1332", *["none"] * (N - 1)], "iban", 1, ""),
     "accounts without blanks": (some("ES9121000418450200051332"), "iban", 80, ""),
+    "accounts in small letters": (some("es91-2100-0418-4502-0005-1332"), "iban", 80, ""),
     "cards": ([f"4{n:014}{luhn.calc_check_digit(f'4{n:014}')}" for n in LONG], "card", N, ""),
     "cards as numbers": ([int(f"4{n:014}{luhn.calc_check_digit(f'4{n:014}')}") for n in LONG], "card", N, ""),
     "DNI": (DNI, "number", N, "es.dni"),
@@ -70,6 +74,8 @@ HELD = {
     "free text of a fifth": (some("asked for Ana Soto {}, second floor", 5), "text", 48, ""),
     "names": ([f"Ana {n}" for n in ROW], "unique", N, ""),
     "names of a tenth": (some("Ana {}", 10), "unique", 24, ""),
+    "names, else a line": ([f"Ana {n}" if n % 3 == 0 else "-" for n in ROW], "unique", 80, ""),
+    "names, else answers": ([f"@ana{n}" if n % 3 == 0 else ["none", "n/a"][n % 2] for n in ROW], "unique", 80, ""),
     "running numbers": (ROW + 1, "unique", N, ""),
     "numbers of persons": (LONG * 3, "unique", N, ""),
     "dates of birth": (pd.Timestamp("1990-01-01") - pd.to_timedelta(LONG % 20_000, unit="D"), "unique", N, ""),
@@ -89,6 +95,17 @@ def test_categories_are_read_as_their_values(what):
     assert identifiers_of(column.astype("category")) == identifiers_of(column) == [HELD[what][1:]]
 
 
+@pytest.mark.parametrize(
+    ("text", "kind"), [("Family Soto {}", "unique"), ("asked for Ana Soto {}, third floor", "text")]
+)
+def test_what_only_members_of_a_household_share_is_their_own(text, kind):
+    frame = pd.DataFrame({"home": ROW // 3, "x": [text.format(n // 3) for n in ROW], "y": [f"a{n % 40}" for n in ROW]})
+    assert identifiers_in(frame) == ()
+    spec = KeySpec(["y"], household="home", sensitive_variables=["x"])
+    chain = protect(frame, spec).apply("remove_variables", {"variables": "home"}).apply("shuffle_records", {"seed": 5})
+    assert [(found.columns, found.kind, found.cells) for found in chain.identifiers] == [(("x",), kind, N)]
+
+
 def test_every_kind_is_among_those_and_has_its_words():
     assert {kind for _, kind, _, _ in HELD.values()} == set(KINDS)
     assert {*KINDS} == {key.removeprefix("identifier_") for key in wordings("note") if key.startswith("identifier_")}
@@ -106,6 +123,8 @@ HOLDS_NOTHING = {
     "dates of interview": pd.Timestamp("2024-03-01") + pd.to_timedelta(ROW % 60, unit="D"),
     "few cells of their own": some("x{}", 15),
     "labels of four words": [f"clerk of the kind {n % 20}" for n in ROW],
+    "two in each pair of texts": [f"x{n // 2}" if n % 8 < 2 else "no" for n in ROW],
+    "prices": ["2 @ 3.50"] * N,
     "one web address": ["see www.office.example/help"] * N,
     "amounts in words": [f"income over {n % 4 + 6}00 000 000 pesos" for n in ROW],
     "a place": ["40.4168, -3.7038"] * N,

@@ -117,6 +117,17 @@ def test_a_limit_on_what_cannot_be_measured_is_not_met_and_one_on_what_is_not_re
     assert judge(gone, as_limits({"distinct": 3}, spec=spec)).verdict["name"].tolist() == ALWAYS
 
 
+def test_limits_that_say_nothing_of_who_can_be_found_are_none_by_themselves():
+    """Everybody is unique in this file, and each of these limits is met."""
+    frame = pd.DataFrame({"age": range(20, 60), "illness": ["a", "b"] * 20})
+    spec = KeySpec(["age"], sensitive_variables=["illness"])
+    for limits in ({"distinct": 1}, {"exposed_by_columns": 0}, {"shown_by_neighbours": 0}, {"unassigned_columns": 0}):
+        judged = judge(protect(frame, spec), as_limits(limits, spec=spec))
+        assert judged.verdict["met"].all()
+        assert not judged.met
+        assert judge(protect(frame, spec), as_limits({"k": 1, **limits}, spec=spec)).met
+
+
 def test_a_column_of_which_nobody_has_said_anything_is_not_met():
     frame = pd.DataFrame({"sex": ["m", "w"] * 9, "mail": [f"by {n % 5}" for n in range(18)], "year": 2019, "flat": "a"})
     spec = KeySpec(["sex"], released_as_is=["year"])

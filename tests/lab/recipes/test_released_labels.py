@@ -149,3 +149,27 @@ def test_labels_that_a_format_cannot_hold(tmp_path):
         assert (read.labels, read.variable_labels) == (found.labels, found.variable_labels)
         assert all("ñ" not in note for note in found.notes(form))
     write_microdata(frame, tmp_path / "a.csv", labels=labels)
+
+
+def test_addresses_in_labels_identify(tmp_path):
+    """An interviewer's address as the label of a code, or in a label of a variable, leaves with the file."""
+    frame = pd.DataFrame({"sex": [1, 2] * 30, "by": [1, 2, 3] * 20, "asked": [1] * 60})
+    labels, names = {"by": {1: "ana.soto@office.example", 2: "b", 9: "c@office.example"}}, {"asked": "by d@x.example"}
+    pyreadstat.write_sav(frame, tmp_path / "in.sav", variable_value_labels=labels, column_labels=names)
+    settings = {
+        "key_variables": ["sex"],
+        "sensitive_variables": ["by"],
+        "released_as_is": ["asked"],
+        "limits": {"k": 3},
+    }
+    file = read_file(tmp_path / "in.sav")
+    chain = as_recipe(settings).apply(file)
+    assert [(found.columns, found.kind, found.cells) for found in chain.identifiers] == [
+        (("by",), "email", 20),
+        (("asked",), "email", 1),
+    ]
+    without = as_recipe({**settings, "steps": [{"remove_variables": {"variables": ["asked"]}}, REGROUPED]}).apply(file)
+    assert without.identifiers == ()
+
+
+REGROUPED = {"recode": {"variable": "by", "groups": {1: [1], 2: [2, 3]}, "labels": {1: "one", 2: "others"}}}
