@@ -74,7 +74,7 @@ _TELEPHONE = (
 _AMONG_WORDS = r"(?i)[a-z].*\s[6-9]\d\d(?:[ .\-]?\d){6}(?:\D|$)"
 _IN_GROUPS = r"^(?:[6-9]\d\d \d{3} \d{3}|[6-9]\d\d(?: \d\d){3}|[6-9]\d \d{3} \d\d \d\d)$"
 # Telephones by other groups, or of nine digits as in Spain and Chile: codes may look so too.
-_LIKE_TELEPHONE = re.compile(r"\d{2,4}(?:[ .\-/]\d{2,4}){2,4}|[6-9]\d{8}")
+_LIKE_TELEPHONE = re.compile(r"\d{2,4}(?:[ .\-/]\d{2,4}){2,4}|[6-9]\d{8}|9[ .\-/]\d{4}[ .\-/]?\d{4}")
 _DEGREES = r"[\-+]?\d{1,3}(?:\.\d{3,}|,\d{4,})°?"
 _PLACE = (
     rf"^\W{{0,2}}{_DEGREES}\s*[NS]?\s*[,; ]\s*{_DEGREES}\s*[EWO]?\W{{0,2}}$"
@@ -83,6 +83,8 @@ _PLACE = (
 # In a text, what may be a number with check digits: it begins with up to four letters, and ends with any letter.
 _IN_TEXT = r"(?i)(?:^|[^\w.\-])(?P<number>(?:[a-z]{1,4}[\-]?)?\d[\d.\-/]{4,22}(?:-?[a-z0-9])?)(?:[^\w]|$)"
 _WHOLE_CELL = r"^[0-9A-Za-z](?:[ .\-/]?[0-9A-Za-z]){6,21}$"
+# A cell with such a word is a short text, if a number of enough digits stands beside it.
+_WORD = r"(?:^|\s)[A-Za-z]{3,}(?:\s|$)"
 _LATITUDE = re.compile(r"(?i)(?:^|[_\W])lat(?:itude?)?(?:$|[_\W\d])")
 _LONGITUDE = re.compile(r"(?i)(?:^|[_\W])(?:lo?ng?|longitude?)(?:$|[_\W\d])")
 # Numbers of goods, places and papers have check digits too, and tell no person: by the titles that the library gives.
@@ -258,14 +260,15 @@ def _texts_held(texts: pa.Array, times: np.ndarray, varied: bool) -> Iterator[Co
         "coordinates": (_matches(texts, _PLACE), _FEW),
     }
     yield from ((kind, int(times[which].sum()), "") for kind, (which, least) in held.items() if which.sum() >= least)
-    digits = _matches(texts, rf"(?:\d\D*){{{_DIGITS - 1}}}")
+    enough = rf"(?:\d\D*){{{_DIGITS - 1}}}"
+    digits = _matches(texts, enough)
     if not digits.any():
         return
     texts, times = texts.filter(pa.array(digits)), times[digits]
     if (which := _ibans(texts)).any():
         yield "iban", int(times[which].sum()), ""
-    whole = _matches(texts, _WHOLE_CELL)
     inside = pc.struct_field(pc.extract_regex(texts, _IN_TEXT), "number")
+    whole = _matches(texts, _WHOLE_CELL) & ~(_matches(texts, _WORD) & _matches(pc.fill_null(inside, ""), enough))
     numbers = pc.if_else(pa.array(whole), texts, inside)
     known = np.flatnonzero(numbers.is_valid().to_numpy(zero_copy_only=False))
     rows = known[_some(len(known))]
@@ -369,7 +372,7 @@ def _check_of(module: Any) -> Callable[[str], bool]:
 
     def check(number: str) -> bool:
         try:
-            return module.is_valid(number)
+            return module.is_valid(number) or ("." in number and module.is_valid(number.replace(".", "")))
         except (ValueError, IndexError, KeyError):
             return False
 

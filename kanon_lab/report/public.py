@@ -198,6 +198,9 @@ class _Rounding:
             value = self.count(int(value))
         elif value is not None and unit == "records":  # rounded down if the limit is met, else up
             value = self.step * (int(value) // self.step if row["met"] else math.ceil(int(value) / self.step))
+        elif value is not None and getattr(row["variable"], "key", "").endswith("_persons"):
+            # The persons of a small class are the weights of a few records, which may not be released.
+            value = sided(value, row["limit"], True, least=True, digits=1) if row["met"] else Few(row["limit"])
         elif value is not None and unit not in ("k", "values", "columns"):
             value = sided(value, row["limit"], row["met"], least=row["bound"] == "at least")
         return {**row, "found": value, "records": self.round_as(_Rounding.count, row["records"])}

@@ -126,6 +126,17 @@ def test_a_rounded_value_stays_on_its_side_of_the_limit(found, limit, least):
     assert abs(rounded - found) <= 0.1 * found * (1 + 1e-9)
 
 
+def test_estimated_persons_of_a_small_class_show_no_weight():
+    frame = pd.DataFrame({"zone": [*"N" * 300, "S"], "sex": [*"mf" * 150, "m"], "w": [*[20.0] * 300, 28.3]})
+    limits = {"k": 1, "combinations": [{"keys": ["zone"], "persons": 300}, {"keys": ["sex"], "persons": 300}]}
+    config = as_config({"key_variables": ["zone", "sex"], "weight": "w", "limits": limits})
+    analysis = analyse(frame, config, name="f.csv")
+    verdicts = [each.judged.verdict for each in (analysis, public(analysis))]
+    exact, shown = (rows.loc[rows["name"] == "combinations", "found"].tolist() for rows in verdicts)
+    assert exact == [28, 3000]
+    assert f"{shown[0]}" == "fewer than 300" and shown[1] == 3000
+
+
 def test_what_is_not_listed_is_not_on_a_page(found):
     """A column or measure that is added to an analysis stays in the office until somebody has thought about it."""
     frames = {
