@@ -314,7 +314,8 @@ class _Search:
         beside_keys = ((name, key) for name in self.others for key in self.keys if key in self.columns)
         for names in islice(chain(beside_keys, combinations(self.others, 2)), self.most_pairs):
             for key in hidden:
-                if key not in names and not any((name, key, "tells") in complete for name in names):
+                own = key in names and key in self.protection.state.truth.perturbed
+                if not own and not any((name, key, "tells") in complete for name in names):
                     yield from self._told_together(names, key, targets[key])
 
     def _given(self, keys: tuple[str, ...]) -> tuple[list[np.ndarray], list[np.ndarray], np.ndarray]:
@@ -341,7 +342,7 @@ class _Search:
         return _Dependence(columns, (key,), "tells", guess, target.codes, shown)
 
     def _told_together(self, names: tuple[str, ...], key: str, target: Target) -> Iterator[_Dependence]:
-        """A key that two columns tell, more than each of them alone."""
+        """A key that two columns tell, more than each of them alone; one may be what is released of the key itself."""
         codes = [self.columns[name].codes for name in names]
         if self.n > len(self.sample):
             target_in, *members = target.rows(self.sample), *(each[self.sample] for each in codes)

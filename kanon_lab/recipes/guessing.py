@@ -168,11 +168,15 @@ class Target:
         values = np.full(len(column), -1, dtype=np.int64)
         values[known] = pairs.guesses()
         asked = self.wanted & (values >= 0)
-        right, usual, n = int((values == self.codes)[asked].sum()), 0, int(asked.sum())
+        hits = (values == self.codes)[asked]
+        right, usual, n = int(hits.sum()), 0, int(asked.sum())
         for way, seen in enumerate(self.without):
-            usual = max(usual, int(self._right_without(way)[asked].sum()))
+            others = self._right_without(way)[asked]
+            usual = max(usual, int(others.sum()))
             if right <= usual:
                 return None
+            if way and _more_often(int((hits & ~others).sum()), int((others & ~hits).sum())) >= evidence:
+                continue
             # Of small groups the usual value is itself luck, by which evidence beside a key would be lost.
             enough = evidence if not way else evidence / 2 if len(seen) >= _GROUP * (seen.max() + 1) else -np.inf
             if _evidence(pairs, seen[known]) < enough:
@@ -194,6 +198,12 @@ class Target:
             return -np.inf
         pairs = _Pairs(column[known], self.codes[known], None if self.home is None else self.home[known])
         return _evidence(pairs, self.without[0][known] if seen is None else _with_gaps(seen)[known])
+
+
+def _more_often(right: int, wrong: int) -> float:
+    """Minus the logarithm of a bound of the chance that of two equal guesses one alone is right so much more often."""
+    n = right + wrong
+    return n * log(2) + sum(count * log(count / n) for count in (right, wrong) if count) if right > wrong else 0.0
 
 
 def _with_gaps(codes: np.ndarray) -> np.ndarray:
