@@ -405,8 +405,8 @@ _ROWS = [
         lambda release: release.exposure.records, "release", unit="records", counted=False, shown="",
         limit=Limit(
             "at most", "is met when at most so many records fall below k for an intruder who guesses keys by other "
-            "released columns, beyond what guessing without them gets; `0` wherever `k` or `k_required` is given, "
-            "unless it says otherwise", "0",
+            "released columns, beyond what guessing without them gets; `0` wherever `k`, `k_required` or a claim is "
+            "given, unless it says otherwise", "0",
             ("Records that fall below k = {k} through columns that are no keys ({columns}): {value}, and at most "
              "{limit} were wanted. Recode these columns as the keys are, remove them, or name them as keys.",
              "Registros que quedan por debajo de k = {k} por columnas que no son claves ({columns}): {value}, y se "
@@ -418,8 +418,8 @@ _ROWS = [
         attrgetter("by_members.records"), "release", unit="records", shown="", needs="household",
         limit=Limit(
             "at most", "is met when at most so many records fall below k once every hidden key value that other "
-            "members of the household show is filled in; `0` wherever `household` and `k` or "
-            "`k_required` are given, unless it says otherwise", "0",
+            "members of the household show is filled in; `0` wherever `household` and `k`, "
+            "`k_required` or a claim are given, unless it says otherwise", "0",
             ("Records that fall below k = {k} for an intruder who fills in hidden key values from other members of the "
              "household: {value}, and at most {limit} were wanted. Suppress what members share once for each household "
              "(household_level), or remove {household} and every column that is the same for all members of a "
@@ -435,8 +435,8 @@ _ROWS = [
         attrgetter("by_neighbours.records"), "release", unit="records", counted=False, shown="",
         limit=Limit(
             "at most", "is met when at most so many records fall below k once hidden key values are filled in from the "
-            "records before and after, of variables by which the file is in order; `0` wherever `k` or `k_required` is "
-            "given, unless it says otherwise", "0",
+            "records before and after, of variables by which the file is in order; `0` wherever `k`, `k_required` or a "
+            "claim is given, unless it says otherwise", "0",
             ("Records that fall below k = {k} for an intruder who fills in hidden key values from the records before "
              "and after: {value}, and at most {limit} were wanted. End the recipe with a step shuffle_records.",
              "Registros que quedan por debajo de k = {k} para un intruso que complete los valores clave ocultos con "

@@ -14,6 +14,7 @@ from kanon_lab.arguments import as_share
 from kanon_lab.data.microdata import MicrodataFile
 from kanon_lab.errors import OptionError, described, inside, meant, shortened
 from kanon_lab.measures.registry import LIMITS, limit_of
+from kanon_lab.methods import CLAIMS
 from kanon_lab.methods.recode_settings import HierarchySettings
 from kanon_lab.recipes.combinations import as_combination_limits
 from kanon_lab.recipes.settings import (
@@ -217,9 +218,10 @@ def as_limits(
 ) -> dict[str, Any]:
     """The limits of an office as numbers, or mappings of variables or levels of risk to numbers, in `LIMITS`' order.
 
-    Without a limit ``k`` it is `k_required`. With a limit ``k``, those on ``exposed_by_columns``,
-    ``shown_by_neighbours`` and, where a household is named, ``shown_by_members`` are 0 by default. Limits that
-    always hold, such as that on ``unassigned_columns``, are 0 with or without it (None: no such limit).
+    Without a limit ``k`` it is `k_required`. With a limit ``k``, or on a claim such as ``true_key``, those on
+    ``exposed_by_columns``, ``shown_by_neighbours`` and, where a household is named, ``shown_by_members`` are 0 by
+    default. Limits that always hold, such as that on ``unassigned_columns``, are 0 with or without it (None: no such
+    limit).
     """
     if not isinstance(limits, Mapping):
         such_as = "{k: 3, global_risk: 0.02}"
@@ -231,7 +233,7 @@ def as_limits(
             remedy = f"did you mean {other}?" if other else meant(name, LIMITS, f"there are {', '.join(LIMITS)}")
             raise OptionError(f"limits: there is no limit {shortened(str(name))}; {remedy}")
     wanted = {**({} if k_required is None else {"k": k_required}), **limits}
-    if wanted.get("k") is not None:
+    if any(wanted.get(name) is not None for name in ("k", *CLAIMS)):
         wanted.setdefault("exposed_by_columns", 0)
         wanted.setdefault("shown_by_neighbours", 0)
         if spec.household is not None:
