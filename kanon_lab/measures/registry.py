@@ -336,12 +336,14 @@ _ROWS = [
         "numeric_linkage", "risk", ("records linked by their quantities", "registros vinculados por sus cantidades"),
         attrgetter("numeric_linkage"), **_STATE, unit="share", rounding="whole", needs="numeric_variables",
         limit=Limit(
-            "at most", "is met when an intruder who links records by their true quantities finds at most this share of "
-            "them; needs `numeric_variables`", "0.05",
-            ("An intruder who knows everybody's true quantities finds {value} of the records, and {limit} was wanted. "
-             "Round the quantities, microaggregate them, add noise, or remove them.",
-             "Un intruso que conozca las cantidades verdaderas de todos encuentra el {value} de los registros y se "
-             "exigía {limit}. Redondee las cantidades, microagréguelas, añádales ruido o retírelas."),
+            "at most", "is met when at most this share of the released records are nearest, by their quantities, to "
+            "their own original record; needs `numeric_variables`", "0.05",
+            ("{value} of the released records are nearest, by their quantities, to their own original record, and "
+             "{limit} was wanted: an intruder who has the true quantities links them. Round the quantities, "
+             "microaggregate them, add noise, or remove them.",
+             "El {value} de los registros publicados es el más cercano, por sus cantidades, a su propio original, y se "
+             "exigía {limit}: un intruso que tenga las cantidades verdaderas los vincula. Redondee las cantidades, "
+             "microagréguelas, añádales ruido o retírelas."),
             usual=True)),
     # Of a sensitive variable: the worst class.
     Measure(
@@ -406,8 +408,8 @@ _ROWS = [
         lambda release: release.exposure.records, "release", unit="records", counted=False, shown="",
         limit=Limit(
             "at most", "is met when at most so many records fall below k for an intruder who guesses keys by other "
-            "released columns, beyond what guessing without them gets; `0` wherever `k` or `k_required` is given, "
-            "unless it says otherwise", "0",
+            "released columns, beyond what guessing without them gets; `0` wherever k, a claim "
+            "or a risk has a limit, unless it says otherwise", "0",
             ("Records that fall below k = {k} through columns that are no keys ({columns}): {value}, and at most "
              "{limit} were wanted. Recode these columns as the keys are, remove them, or name them as keys.",
              "Registros que quedan por debajo de k = {k} por columnas que no son claves ({columns}): {value}, y se "
@@ -419,8 +421,8 @@ _ROWS = [
         attrgetter("by_members.records"), "release", unit="records", shown="", needs="household",
         limit=Limit(
             "at most", "is met when at most so many records fall below k once every hidden key value that other "
-            "members of the household show is filled in; `0` wherever `household` and `k` or "
-            "`k_required` are given, unless it says otherwise", "0",
+            "members of the household show is filled in; `0` where `household` is "
+            "given and k, a claim or a risk has a limit, unless it says otherwise", "0",
             ("Records that fall below k = {k} for an intruder who fills in hidden key values from other members of the "
              "household: {value}, and at most {limit} were wanted. Suppress what members share once for each household "
              "(household_level), or remove {household} and every column that is the same for all members of a "
@@ -436,8 +438,8 @@ _ROWS = [
         attrgetter("by_neighbours.records"), "release", unit="records", counted=False, shown="",
         limit=Limit(
             "at most", "is met when at most so many records fall below k once hidden key values are filled in from the "
-            "records before and after, of variables by which the file is in order; `0` wherever `k` or `k_required` is "
-            "given, unless it says otherwise", "0",
+            "records before and after, of variables by which the file is in order; `0` wherever k, a "
+            "claim or a risk has a limit, unless it says otherwise", "0",
             ("Records that fall below k = {k} for an intruder who fills in hidden key values from the records before "
              "and after: {value}, and at most {limit} were wanted. End the recipe with a step shuffle_records.",
              "Registros que quedan por debajo de k = {k} para un intruso que complete los valores clave ocultos con "

@@ -118,7 +118,8 @@ def exposed_by_columns(protection: Chain, k: int) -> Exposure:
     released of the key, alone or beside one other key. The column removes the share (R - B) / (N - B) of the errors, so
     it tells N (R - B) / (N - B) cells beyond what guessing gets: none if it is independent, all if it is a copy. By
     this each record that a right guess brings below k is counted as (R - B) / (N - B) x N / R. If several columns
-    expose a record, the largest of these numbers counts. So the number grows smoothly with the accuracy of a copy.
+    expose a record, the largest of these numbers counts. So the number has no cliff: it grows with the accuracy of a
+    copy, but for the records whose class the wrong guesses of others make smaller.
 
     A column counts only where R - B cannot be luck; see `kanon_lab.recipes.guessing`. Besides each column as it is, its
     parts are tried (see `kanon_lab.recipes.column_parts`), and what the best of them tells is reported under its name.

@@ -15,6 +15,7 @@ import numpy as np
 from kanon_lab.errors import OptionError, described, inside, nearest, shortened
 from kanon_lab.measures.registry import measures
 from kanon_lab.recipes.chain import Recipe, as_recipe
+from kanon_lab.recipes.state import drawn_seed
 from kanon_lab.recipes.steps import STEPS
 from kanon_lab.recipes.tradeoff import is_measure
 from kanon_lab.recipes.yaml_file import beside
@@ -82,9 +83,10 @@ def grid_candidates(
     """
     if not isinstance(recipe, Mapping) or not recipe:
         raise OptionError("a recipe must be a mapping of settings, such as key_variables: [region, sex, age]")
+    seed = drawn_seed()
     if grid is None and all(isinstance(part, Mapping) for part in recipe.values()):
         labelled = _labelled(recipe).items()
-        return tuple(_candidate(label, {}, _filled(settings, {}, set()), path) for label, settings in labelled)
+        return tuple(_candidate(label, {}, _filled(settings, {}, set()), path, seed) for label, settings in labelled)
     template = {name: value for name, value in recipe.items() if name != "grid"}
     if grid is not None and "grid" in recipe:
         raise OptionError("the recipe has a grid of its own; give one of the two")
@@ -101,7 +103,7 @@ def grid_candidates(
         }
         label = ", ".join(f"{name}={label}" for name, (label, _) in chosen.items()) or _ALONE
         values = {name: value for name, (_, value) in chosen.items()}
-        candidates.append(_candidate(label, shown, _filled(template, values, used), path))
+        candidates.append(_candidate(label, shown, _filled(template, values, used), path, seed))
     if unused := [name for name in choices if name not in used]:
         raise OptionError(f"grid: {shortened(unused[0])} stands nowhere in the recipe; write ${unused[0]} there")
     return tuple(candidates)
@@ -115,10 +117,16 @@ def _labelled(values: Mapping[Any, Any]) -> dict[str, Any]:
     return labelled
 
 
-def _candidate(label: str, shown: dict[str, Any], settings: dict[str, Any], path: str | Path | None) -> Candidate:
+def _candidate(
+    label: str, shown: dict[str, Any], settings: dict[str, Any], path: str | Path | None, seed: int
+) -> Candidate:
     with inside("" if label == _ALONE else f"recipe {shortened(label, _LABEL)}"):
         settings = settings if path is None else beside(settings, path)
-        return Candidate(label, shown, settings, as_recipe(settings, name=""))
+        recipe = as_recipe(settings, name="")
+        if recipe.seed and settings.get("seed") is None:  # it was drawn; all recipes of a map have one, and keep it
+            settings = {**settings, "seed": seed}
+            recipe = as_recipe(settings, name="")
+        return Candidate(label, shown, settings, recipe)
 
 
 def _choices(grid: Any) -> dict[str, dict[str, Any]]:

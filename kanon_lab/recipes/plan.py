@@ -219,9 +219,10 @@ def as_limits(
 ) -> dict[str, Any]:
     """The limits of an office as numbers, or mappings of variables or levels of risk to numbers, in `LIMITS`' order.
 
-    Without a limit ``k`` it is `k_required`. With a limit ``k``, those on ``exposed_by_columns``,
-    ``shown_by_neighbours`` and, where a household is named, ``shown_by_members`` are 0 by default. Limits that
-    always hold, such as that on ``unassigned_columns``, are 0 with or without it (None: no such limit).
+    Without a limit ``k`` it is `k_required`. With a limit on k, a claim or a risk, those on
+    ``exposed_by_columns``, ``shown_by_neighbours`` and, where a household is named, ``shown_by_members`` are 0 by
+    default. Limits that always hold, such as that on ``unassigned_columns``, are 0 with or without it (None: no such
+    limit).
     """
     if not isinstance(limits, Mapping):
         such_as = "{k: 3, global_risk: 0.02}"
@@ -233,7 +234,7 @@ def as_limits(
             remedy = f"did you mean {other}?" if other else meant(name, LIMITS, f"there are {', '.join(LIMITS)}")
             raise OptionError(f"limits: there is no limit {shortened(str(name))}; {remedy}")
     wanted = {**({} if k_required is None else {"k": k_required}), **limits}
-    if wanted.get("k") is not None:
+    if any(bound is not None and not limit_of(name).beside for name, bound in wanted.items()):
         wanted.setdefault("exposed_by_columns", 0)
         wanted.setdefault("shown_by_neighbours", 0)
         if spec.household is not None:

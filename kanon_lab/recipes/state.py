@@ -231,7 +231,7 @@ def check_columns(names: Iterable[str], columns: Iterable[str]) -> None:
 
 def drawn_seed() -> int:
     """A seed that nobody can guess."""
-    return secrets.randbelow(2**62)
+    return secrets.randbelow(2**53)  # as every reader of JSON keeps it
 
 
 def derived_seed(seed: int, position: int) -> int:

@@ -107,10 +107,10 @@ class Caution:
 class Judged:
     """A release beside the limits of an office.
 
-    `k` is that of the limits, else the required one, else 2. `verdict` has one row a limit: ``name``
-    (see `kanon_lab.measures.registry.LIMITS`), ``variable`` (of diversity), ``level`` (of ``above_risk``), ``limit``,
-    ``bound`` ("at least" or "at most"), ``found`` (the value; missing where it is not known), ``met``, ``records``
-    (of the value, if it counts records) and ``columns`` (names of those that it is about, where it is about some).
+    `k` is that of the limits, else the required one, else that of a claim, else 2. `verdict` has one row a limit:
+    ``name`` (see `kanon_lab.measures.registry.LIMITS`), ``variable`` (of diversity), ``level`` (of ``above_risk``),
+    ``limit``, ``bound`` ("at least" or "at most"), ``found`` (the value; missing where it is not known), ``met``,
+    ``records`` (of the value, if it counts records) and ``columns`` (names of those that it is about, if any).
     """
 
     k: int
@@ -175,8 +175,9 @@ def judge(protection: Chain, limits: Mapping[str, Any], *, k_required: int | Non
 
 
 def k_of(limits: Mapping[str, Any], k_required: int | None) -> int:
-    """The k that records are counted by."""
-    return limits.get("k") or k_required or _USUAL_K
+    """The k that records are counted by: without a limit on k, or a required one, the largest of a claim."""
+    claimed = max((limits[claim] for claim in CLAIMS if limits.get(claim)), default=_USUAL_K)
+    return limits.get("k") or k_required or claimed
 
 
 class Release:

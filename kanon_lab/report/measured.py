@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 # Limits whose columns a page for everybody names too; which columns reveal or identify is for the office only.
 _NAMED = ("unassigned_columns", "combinations")
+# Limits whose advice would show a reader how to fill in what is hidden.
+_HOW = ("shown_by_members", "shown_by_neighbours")
 
 
 def limit_title(row: Any, w: Words) -> str:
@@ -45,6 +47,8 @@ def advice_on(a: Analysis, row: Any, w: Words) -> str:
         "all": w.number(summary["records"]),
         "persons": w.significant(summary["after"]["expected_reidentifications"]),
     }
+    if row.name in _HOW and not a.internal:
+        return w.say("do_internal", name=limit_title(row, w), value=parts["value"])
     return LIMITS[row.name].advice(w.language).format(**parts)
 
 

@@ -43,7 +43,25 @@ def test_the_file_without_a_trap_is_met():
     for missing in ("wildcard", "category"):
         chain, found = exposure(None, missing=missing)
         assert (found.records, len(found.columns)) == (0, 0)
-        assert judge(chain, as_limits({"k": 3}, spec=chain.spec)).met
+        met = judge(chain, as_limits({"k": 3}, spec=chain.spec)).verdict.set_index("name")["met"]
+        assert met.drop("k").all()
+
+
+def test_a_column_tells_a_recoded_key_beside_what_is_released_of_it():
+    """An office number says which of the places of a district, and repeats in every district."""
+    rng = np.random.default_rng(2)
+    place, n = rng.integers(0, 24, 1_800), 1_800
+    labels = rng.permutation(60) * 7 % 60
+    frame = pd.DataFrame({"place": place, "age": rng.integers(0, 11, n), "sex": rng.choice(["m", "f"], n)})
+    frame["office"] = labels[place % 3 * 20 + rng.integers(0, 20, n)]
+    chain = protect(frame, KeySpec(["place", "age", "sex"], released_as_is=["office"]))
+    chain = chain.apply("recode", {"variable": "place", "bands": [*range(0, 25, 3)], "closed": "left"})
+    chain = chain.apply("suppress", {"k_required": 3, "claim": "true_key"})
+    found = exposed_by_columns(chain, 3)
+    assert found.columns["columns"].tolist() == [("office", "place")]
+    assert found.records > 100
+    frame["office"] = rng.integers(0, 60, n)
+    assert exposed_by_columns(protect(frame, chain.spec).apply("recode", chain.steps[0].settings), 3).records == 0
 
 
 FORMS = "%d/%m/%Y,%d-%m-%Y,%d.%m.%y,%m/%d/%Y,%Y-%m-%d,%Y/%d/%m,%Y%m%d,%d%m%Y,%d%m%y,%d %b %Y".split(",")

@@ -154,6 +154,8 @@ def test_without_a_k_columns_do_not_bind_but_are_cautioned_of():
     assert {each.key: each.count for each in judged.cautions} == {"exposed": 1}
     assert judge(chain, {"k": 2}).met
     assert not judge(chain, as_limits({}, spec=chain.spec, k_required=2)).met
+    assert not judge(chain, as_limits({"true_key": 2}, spec=chain.spec)).met
+    assert judge(chain, {"true_key": 4, "compatible": 3}).k == 4
     assert judge(chain, {"k": 2, "exposed_by_columns": 1}).met
 
 

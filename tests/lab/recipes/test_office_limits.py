@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_lab.errors import OptionError
+from kanon_lab.methods import CLAIMS
 from kanon_lab.recipes import as_recipe
 from kanon_lab.recipes.plan import as_limits
 from kanon_lab.recipes.settings import LIMITS
@@ -46,6 +47,8 @@ def test_what_others_show_of_keys_is_limited_wherever_k_is():
     assert as_limits({}, spec=SPEC) == ALWAYS
     assert as_limits({"k": 3}, spec=SPEC) == {"k": 3, **attacks, **ALWAYS}
     assert as_limits({}, spec=SPEC, k_required=3) == {"k": 3, **attacks, **ALWAYS}
+    for claim in CLAIMS:
+        assert as_limits({claim: 3}, spec=SPEC) == {claim: 3, **attacks, **ALWAYS}
     assert as_limits({"k": 3, **dict.fromkeys(attacks)}, spec=SPEC) == {"k": 3, **ALWAYS}
     assert "shown_by_members" not in as_limits({"k": 3}, spec=KeySpec(["age"]))
 
