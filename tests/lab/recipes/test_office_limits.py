@@ -38,8 +38,9 @@ def test_every_limit_is_a_number_by_its_name_in_one_order():
 @given(st.dictionaries(st.sampled_from(SHARES), st.floats(0, 1) | st.none()))
 def test_shares_stay_as_they_are_and_none_is_no_limit(given):
     wanted = {name: value for name, value in given.items() if value is not None}
-    assert as_limits(given, spec=SPEC) == {**wanted, **ALWAYS}
-    assert as_limits({**given, **dict.fromkeys(ALWAYS)}, spec=SPEC) == wanted
+    beside = {**ALWAYS, **({"exposed_by_columns": 0, **ATTACKS} if wanted else {})}
+    assert as_limits(given, spec=SPEC) == {**wanted, **beside}
+    assert as_limits({**given, **dict.fromkeys(beside)}, spec=SPEC) == wanted
 
 
 def test_what_others_show_of_keys_is_limited_wherever_k_is():
@@ -103,7 +104,7 @@ def test_a_recipe_measures_what_its_limits_need():
     assert (recipe.k_required, recipe.k, recipe.risks) == (4, (2, 3, 4, 5), (0.05, 0.3))
     assert recipe.steps == (("suppress", {"k_required": 4}),)
     limits = as_recipe({**SETTINGS, "risks": 0.1, "limits": {"above_risk": 2}}).limits
-    assert limits == {"above_risk": {0.1: 2}, **ALWAYS}
+    assert limits == {"above_risk": {0.1: 2}, "exposed_by_columns": 0, **ATTACKS, **ALWAYS}
     both = as_recipe({**SETTINGS, "k_required": 3, "limits": {"k": 7}})
     assert (both.k_required, both.k, both.limits["k"]) == (3, (2, 3, 5, 7), 7)
 

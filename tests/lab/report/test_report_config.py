@@ -38,7 +38,7 @@ def test_what_is_not_said_is_usual():
         ({"limits": {"k": 4}}, {"k": 4, **EXPOSED}, 4),
         ({"limits": {"k": 7, **dict.fromkeys(EXPOSED)}, "k_required": 4}, {"k": 7}, 4),
         ({"limits": {"global_risk": 0.02}, "k_required": 4}, {"k": 4, "global_risk": 0.02, **EXPOSED}, 4),
-        ({"limits": {"global_risk": 0, "k": None}}, {"global_risk": 0, "unassigned_columns": 0}, None),
+        ({"limits": {"global_risk": 0, "k": None}}, {"global_risk": 0, **EXPOSED}, None),
     ],
 )
 def test_limit_of_k_and_k_required_stand_in_for_each_other(given, limits, k_required):
@@ -112,7 +112,7 @@ def test_overrides_replace_settings_and_lead_into_mappings(written):
     path = written(KEYS | {"title": "a", "k_required": 3})
     asked = ["title=b = c", "language=es", "limits.global_risk=0.02", "key_variables=[sex]", "k_required="]
     found = read_config(path, asked)
-    assert (found.title, found.language, found.limits) == ("b = c", "es", {"global_risk": 0.02, **ALWAYS})
+    assert (found.title, found.language, found.limits) == ("b = c", "es", {"global_risk": 0.02, **EXPOSED, **ALWAYS})
     assert found.recipe.spec.key_variables == ("sex",)
     assert found.recipe.k_required is None
 
