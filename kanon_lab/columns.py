@@ -174,7 +174,7 @@ def _whole(column: pd.Series) -> tuple[np.ndarray, pd.Index] | None:
         return distance, pd.Index((places.astype(wide.dtype) + wide.dtype.type(low)).astype(numbers.dtype))
     if distance.dtype.itemsize == 8:  # more than the codes need
         distance = distance.astype(np.int32)
-    if high > LARGEST_PACKED:  # of such numbers arange would make floats
+    if high >= LARGEST_PACKED:  # of such numbers arange would make floats
         return distance, pd.Index(np.arange(high - low + 1, dtype=np.uint64) + np.uint64(low))
     return distance, pd.Index(np.arange(low, high + 1))
 

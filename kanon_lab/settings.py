@@ -133,14 +133,16 @@ def check_numbers(values: Any) -> None:
 
 
 def parts_of(value: Any) -> Iterator[Any]:
-    """The values in nested lists and mappings, and the names of mappings."""
-    if isinstance(value, Mapping):
-        value = [*value, *value.values()]
-    if not isinstance(value, (list, tuple)):
-        yield value
-        return
-    for part in value:
-        yield from parts_of(part)
+    """The values in nested lists and mappings, however deep, and the names of mappings."""
+    left = [value]
+    while left:
+        part = left.pop()
+        if isinstance(part, Mapping):
+            left += [*part, *part.values()]
+        elif isinstance(part, (list, tuple)):
+            left += part
+        else:
+            yield part
 
 
 def unknown(name: object, known: Iterable[str]) -> str:

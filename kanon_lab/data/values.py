@@ -336,7 +336,7 @@ def _of_decimals(column: pd.Series) -> pd.Series:
     if whole and all(-(2**63) <= value < 2**63 for value in exact):
         kept = pd.array(list(map(int, exact)), dtype="Int64")
     elif whole and all(0 <= value < 2**64 for value in exact):
-        kept = pd.array(list(map(int, exact)), dtype="UInt64")
+        kept = pd.array(np.array(list(map(int, exact)), dtype=np.uint64), dtype="UInt64")
     elif all(map(is_float, values)):
         kept = np.array(list(map(float, exact)))
     else:

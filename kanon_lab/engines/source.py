@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from kanon_lab import files
 from kanon_lab.data.values import chosen, composed, wanting
 from kanon_lab.errors import DataError, MissingPackageError, OptionError, StorageError, about
-from kanon_lab.folders import held_folder, temporary_root
 
 if TYPE_CHECKING:
     from kanon_lab.data.delimited import Dialect
@@ -287,6 +286,8 @@ def first_lines(part: Path) -> bytes:
 @contextmanager
 def spill_folder(where: str | Path | None) -> Iterator[Path]:
     """A folder of this process for what exceeds memory. It is removed at the end, as are those of killed ones."""
+    from kanon_lab.folders import held_folder
+
     with held_folder(spill_root(where)) as folder:
         try:
             yield folder
@@ -298,6 +299,8 @@ def spill_folder(where: str | Path | None) -> Iterator[Path]:
 
 def spill_root(where: str | Path | None) -> Path:
     """The folder in which spill folders are made; a `StorageError` unless it exists and engines can read its path."""
+    from kanon_lab.folders import temporary_root
+
     root = temporary_root() if where is None else Path(where).absolute()
     if not root.is_dir():
         raise StorageError(f"{root if where is None else where}: is no folder; name one with free space (--spill)")

@@ -72,10 +72,10 @@ class Protection(Chain):
     @cached_property
     def identifiers(self) -> tuple[Identifier, ...] | None:
         """Released columns that identify persons by what their cells, or the labels of these, hold."""
-        found = super().identifiers
-        if found is None or not (self.given_labels or self.given_variable_labels):
-            return found
-        return (*found, *identifiers_in_labels(self.state.released, self.labels, self.variable_labels))
+        by_cells = super().identifiers
+        if by_cells is None or not (self.given_labels or self.given_variable_labels):
+            return by_cells
+        return (*by_cells, *identifiers_in_labels(self.state.released, self.labels, self.variable_labels))
 
     @property
     def labels(self) -> Labels:

@@ -169,8 +169,8 @@ def readings(sample: Values) -> Iterator[Reading]:
     for places in permutations(range(3)):
         if places in ((1, 0, 2), (1, 2, 0)):  # the year in the middle
             continue
-        found = int((sample.dates(places) >= 0).sum())
-        if found > 0.9 * number:
+        dated = int((sample.dates(places) >= 0).sum())
+        if dated > 0.9 * number:
             yield from (partial(_by_date, places=places, parts=parts) for parts in (0, *_WIDTHS[2:]) if parts < number)
     if any("@" in text for text in sample.texts):
         yield _domain

@@ -139,8 +139,8 @@ def exposed_by_columns(protection: Chain, k: int) -> Exposure:
         exposed = np.maximum(exposed, below)
         role = " and ".join(role_of(name, protection) for name in columns)
         hidden = search.hidden(keys)
-        told = guess.weights[hidden & (dependence.shown >= 0) & (dependence.shown == dependence.true)].sum()
-        rows.append((columns, role, dependence.direction, keys, int(hidden.sum()), _whole(told), _whole(below.sum())))
+        right = guess.weights[hidden & (dependence.shown >= 0) & (dependence.shown == dependence.true)].sum()
+        rows.append((columns, role, dependence.direction, keys, int(hidden.sum()), _whole(right), _whole(below.sum())))
     dependences.sort(key=lambda dependence: -dependence.guess.removed)
     for number in range(2, min(len(dependences), _TOGETHER) + 1):
         used = dependences[:number]
@@ -204,14 +204,14 @@ class _Column:
         used, number = np.unique(codes[codes >= 0], return_inverse=True)
         if len(used) < 3 or not self.has_parts:
             return []
-        values, found = Values(self.values[used], np.bincount(number)), []
+        values, kept = Values(self.values[used], np.bincount(number)), []
         for reading in readings(values):
             part = reading(values)
             if 1 < (different := int(part.max()) + 1) < len(used) or different > 1 and (part < 0).any():
                 whole = np.full(len(codes), -1, dtype=np.int64)
                 whole[codes >= 0] = part[number]
-                found.append((reading, whole))
-        return found
+                kept.append((reading, whole))
+        return kept
 
     def read(self, reading: Callable[[Values], np.ndarray]) -> np.ndarray:
         """The codes of a reading in all records."""
@@ -259,7 +259,7 @@ def untried(protection: Chain) -> tuple[int, int]:
 
 def _best(guesses: Iterable[Guess | None]) -> Guess | None:
     """The guess that tells most, if there is one."""
-    return max(filter(None, guesses), key=lambda guess: guess.told, default=None)
+    return max(filter(None, guesses), key=lambda guess: guess.gained, default=None)
 
 
 class _Search:
@@ -300,11 +300,11 @@ class _Search:
         for name in self.others:
             for key in hidden:
                 guess = self.columns[name].best_guess(targets[key], self.evidence)
-                found = [] if guess is None else [self._told((name,), key, targets[key], guess)]
+                known = [] if guess is None else [self._told((name,), key, targets[key], guess)]
                 if guess is None or guess.removed < 1:
-                    found += self._following(name, (key,))
-                if found:
-                    best = max(found, key=lambda each: each.guess.weights[self.below(k, [each])].sum())
+                    known += self._following(name, (key,))
+                if known:
+                    best = max(known, key=lambda other: other.guess.weights[self.below(k, [other])].sum())
                     complete |= {(name, key, best.direction)} if best.guess.removed == 1 else set()
                     yield best
             self.columns[name].forget()
@@ -346,7 +346,7 @@ class _Search:
         """A key that two columns tell, more than each of them alone; one may be what is released of the key itself."""
         codes = [self.columns[name].codes for name in names]
         if self.n > len(self.sample):
-            target_in, *members = target.rows(self.sample), *(each[self.sample] for each in codes)
+            target_in, *members = target.rows(self.sample), *(member[self.sample] for member in codes)
             joint = _joint(*members)
             if any(target_in.evidence(joint, seen) <= 0 for seen in (None, *members)):
                 return
@@ -368,7 +368,7 @@ class _Search:
 
         whole = [*guessed(self._in_parts(column.codes))]
         yield from whole
-        if len(keys) > 1 or any(each.guess.removed == 1 for each in whole):
+        if len(keys) > 1 or any(dependence.guess.removed == 1 for dependence in whole):
             return
         rows, best = self.sample, (0.0, 0)
         for place, (_, part) in enumerate(column.in_sample):
@@ -443,12 +443,12 @@ def dependent_columns(protection: Chain) -> pd.DataFrame:
 
     Examples
     --------
-    >>> frame = pd.DataFrame({"region": [*"NNSSWW"] * 9, "town": [1, 2, 3, 4, 5, 6] * 9})
+    >>> frame = pd.DataFrame({"region": [*"NNSSWW"] * 36, "town": [1, 2, 3, 4, 5, 6] * 36})
     >>> groups = {"variable": "region", "groups": {"N or S": ["N", "S"], "W": ["W"]}}
     >>> chain = kanon_lab.protect(frame, ["region"]).apply("recode", groups)
     >>> kanon_lab.recipes.dependent_columns(chain)[["column", "cells", "told"]]
       column  cells  told
-    0   town     36    36
+    0   town    144   144
     """
     spec, original, search = protection.spec, protection.original, _Search(protection)
     released, household = protection.aligned, spec.household
@@ -466,7 +466,7 @@ def dependent_columns(protection: Chain) -> pd.DataFrame:
         target = Target(code, lost, seen, None if variable == household else search.home)
         for name in [name for name in columns if name != variable and lost.any()]:
             guess = columns[name].best_guess(target, evidence)
-            if guess is not None and _whole(guess.told):
-                counts = len(columns[name].values), int(lost.sum()), _whole(guess.told)
+            if guess is not None and _whole(guess.gained):
+                counts = len(columns[name].values), int(lost.sum()), _whole(guess.gained)
                 rows.append((variable, name, role_of(name, protection), *counts))
     return pd.DataFrame(rows, columns=["variable", "column", "role", "distinct_values", "cells", "told"])

@@ -28,7 +28,7 @@ class Guess:
     """What a column guesses of a target.
 
     `values` has the guess for each record as a code, -1 for none; `removed` (0-1) is the share of errors that it
-    removes: of those of the best guess without the column, in the records that are asked for. `told` of these are right
+    removes: of those of the best guess without the column, in the records asked for. `gained` of these are right
     beyond what guessing gets. `weights` (0-1) say for each record how far it is told if its guess is right: they are
     the share of right guesses that are beyond what guessing gets, and `removed` where no guess is asked for. A record
     without others of its value of the column is told its own, also by `removed`: who knows the town of a street knows
@@ -38,7 +38,7 @@ class Guess:
     values: np.ndarray = field(repr=False)
     removed: float
     weights: np.ndarray = field(repr=False)
-    told: float
+    gained: float
 
 
 class _Pairs:
@@ -188,8 +188,8 @@ class Target:
                 return None
         removed, alone = (right - usual) / (n - usual), known & (values < 0)
         weights = np.where(asked, removed * n / right, removed)
-        told = removed * (n + int((alone & self.wanted).sum()))
-        return Guess(np.where(alone, self.codes, values), removed, weights, told)
+        gained = removed * (n + int((alone & self.wanted).sum()))
+        return Guess(np.where(alone, self.codes, values), removed, weights, gained)
 
     def evidence(self, column: np.ndarray, seen: np.ndarray | None = None) -> float:
         """Minus the logarithm of a bound of the chance that luck explains what a column tells beyond what is seen."""
@@ -225,9 +225,9 @@ def _evidence(pairs: _Pairs, seen: np.ndarray) -> float:
     rows = often[group]
     if not rows.any():
         return -np.inf
-    group, seen, target, said = group[rows], seen[rows], pairs.second[pair[rows]], pairs.usual[group[rows]]
+    group, seen, target, claimed = group[rows], seen[rows], pairs.second[pair[rows]], pairs.usual[group[rows]]
     size = (int(seen.max()) + 1) * m
-    place, said_place = seen.astype(np.int64) * m + target, seen.astype(np.int64) * m + said
+    place, said_place = seen.astype(np.int64) * m + target, seen.astype(np.int64) * m + claimed
     if size > _PLACES * len(group):
         both, places = grouped(np.concatenate([place, said_place]), size)
         place, said_place = both[: len(group)], both[len(group) :]
@@ -240,8 +240,8 @@ def _evidence(pairs: _Pairs, seen: np.ndarray) -> float:
     most = np.zeros(len(in_seen), dtype=np.int64)
     most[of_seen[start]] = np.maximum.reduceat(count * m + m - 1 - of_target, start)
     usual, most = m - 1 - most % m, most // m
-    other = said != usual[seen]
-    gain = (target == said).astype(np.int64) - (target == usual[seen])
+    other = claimed != usual[seen]
+    gain = (target == claimed).astype(np.int64) - (target == usual[seen])
     gained = np.bincount(group[other], gain[other], minlength=len(often))
     says = gained > 0
     if not says.any():

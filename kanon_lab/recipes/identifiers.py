@@ -414,8 +414,8 @@ def identifiers_in_labels(
     """
     for name, column in named_columns(frame):
         if texts := labels.get(name):
-            found = identifiers_of(column.astype(object).map(texts), varied=False)
-            yield from (Identifier((name,), *content) for content in found)
+            contents = identifiers_of(column.astype(object).map(texts), varied=False)
+            yield from (Identifier((name,), *content) for content in contents)
         if text := variable_labels.get(name):
             yield from (Identifier((name,), *content) for content in identifiers_of(pd.Series([text]), varied=False))
 

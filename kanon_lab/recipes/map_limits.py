@@ -69,8 +69,8 @@ def summarised(verdicts: pd.DataFrame) -> pd.DataFrame:
         met, known = part.groupby("label", sort=False)["met"].all(), part[part["found"].notna()]
         first, nearest = part.iloc[0], (None, None)
         if len(known):
-            found, most = known["found"].to_numpy(dtype=float), limit_of(str(key[0])).bound == "at least"
-            best = known.iloc[int(found.argmax() if most else found.argmin())]
+            values, most = known["found"].to_numpy(dtype=float), limit_of(str(key[0])).bound == "at least"
+            best = known.iloc[int(values.argmax() if most else values.argmin())]
             nearest = (best["found"], best["label"])
         rows.append((*key, first["limit"], first["bound"], int(met.sum()), len(met), *nearest))
     return pd.DataFrame(rows, columns=LIMITS_OF_MAP, dtype=object)

@@ -203,7 +203,7 @@ class HouseholdLevel(Settings):
         "whole number from `0` on, from which the seeds of random steps are made. Without one a number that nobody can "
         "guess is drawn for a recipe with a random step; what the command prints for the office names it",
         "2011",
-        unless="drawn, or `0`",
+        unless="drawn where a step is random",
     )
     steps: _STEPS = setting([], "the list of steps, applied in this order", "[round: {variable: income, base: 100}]")
 

@@ -135,9 +135,9 @@ def _homes(protection: Chain, hidden: Sequence[str]) -> Iterator[tuple[list[str]
             yield shared, joint
 
 
-def _joined(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+def _joined(first: np.ndarray, other: np.ndarray) -> np.ndarray:
     """Codes of two columns as one; of a column that is missing, the other alone."""
-    return distinct_rows(np.column_stack([one, other]))[0].astype(np.int64)
+    return distinct_rows(np.column_stack([first, other]))[0].astype(np.int64)
 
 
 class _Hidden:

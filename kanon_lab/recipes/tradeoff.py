@@ -21,6 +21,8 @@ _MOST_TOLD = 3
 
 
 _KINDS = {"risk": "risk", "loss": "loss of utility"}
+# Measures that a message names at most.
+_NAMED = 12
 
 
 def _as_axis(measure: Measure | None) -> Measure | None:
@@ -62,7 +64,8 @@ def measure_of(name: str, kind: str | None = None) -> Measure:
     measure = _axis(name) or measure
     if _axis(name) is None or kind not in (None, measure.kind):
         wanted = "axis of the map" if kind is None else _KINDS[kind] + (" on the map" if measure.kind == kind else "")
-        raise OptionError(f"{name} is no {wanted}; choose out of {', '.join(names)}")
+        more = f", and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        raise OptionError(f"{name} is no {wanted}; choose out of {', '.join(names[:_NAMED])}{more}")
     return measure
 
 

@@ -221,7 +221,7 @@ def test_braces_in_paths_are_letters_like_others(tmp_path, monkeypatch):
 
 
 def test_an_interrupted_run_leaves_nothing(tmp_path, monkeypatch):
-    def interrupted(source, partial, parameters, progress):
+    def interrupted(source, partial, parameters, progress, folder):
         partial.write_text("half")
         raise KeyboardInterrupt
 
@@ -232,7 +232,7 @@ def test_an_interrupted_run_leaves_nothing(tmp_path, monkeypatch):
 
 
 def test_a_terminated_run_leaves_nothing(tmp_path, monkeypatch):
-    def terminated(source, partial, parameters, progress):
+    def terminated(source, partial, parameters, progress, folder):
         partial.write_text("half")
         os.kill(os.getpid(), signal.SIGTERM)
         threading.Event().wait(5)
@@ -264,7 +264,7 @@ def test_a_target_that_cannot_be_written_is_refused_before_the_run(tmp_path, mon
 
 
 def test_a_full_disk_is_one_line_and_no_result(tmp_path, monkeypatch):
-    def full(source, partial, parameters, progress):
+    def full(source, partial, parameters, progress, folder):
         partial.write_text("half")
         raise OSError(28, "No space left on device")
 

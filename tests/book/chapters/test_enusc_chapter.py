@@ -41,8 +41,9 @@ def test_recorded_risks_of_the_case(book):
     assert (number(risk, "k achieved", before), number(risk, "k achieved", after)) == (1, results["k-required"])
     assert number(risk, "records alone", after) == 0
     assert results["household-before"] > results["global-before"]
-    # All but one: the order of the file, which the page mixes, shows hidden values of neighbours.
-    assert [so for so in results["verdict"]["so"] if so != "met"] == ["not met"]
+    # All but two, the page says: the order of the file, which it mixes, and columns that go a little with keys.
+    verdict = results["verdict"].set_index("measure")["so"]
+    assert [*verdict.index[verdict != "met"]] == ["exposed by columns", "shown by neighbours"]
     # Far below, the page says.
     assert results["global-after"] < results["limit-global-risk"] / 3
     assert results["household-after"] < results["limit-household-risk"] / 3
@@ -179,7 +180,7 @@ def test_the_printed_code_of_the_case(tmp_path, monkeypatch):
     assert released["VP_DC"].fillna(-1).tolist() == mixed["VP_DC"].fillna(-1).tolist()
     (command,) = commands(CASE, "report")
     assert command[1] == "mixed.csv"
-    assert run_command(command) == 0
+    assert run_command(command) == 3  # for columns that go a little with keys
     assert 100_000 < Path("enusc.html").stat().st_size < 2_000_000
 
 
@@ -237,7 +238,7 @@ def test_the_configuration_of_the_page_meets_its_limits():
     config = as_config(yaml.safe_load(text))
     chain = config.recipe.apply(load_microdata("health-survey"))
     assert chain.state.measured.violations["category"][3] == 0
-    assert len(config.map["grid"]["k"]) == 3
+    assert len(config.map["grid"]["k"]) > 1
 
 
 def test_the_page_names_every_section_of_a_report():

@@ -224,7 +224,7 @@ map survey.csv --recipe map.yml
 . --loss il1s --workers 1                               | no recipe of the map has both global_risk and il1s
 . --repeats 0                                           | --repeats '0': write a whole number from 1 on
 . --workers two                                         | --workers 'two'
-. --write-recipe x.yml                                  | needs --at-most
+. --write-recipe x.yml                                  | needs limits in the recipe, or --at-most
 . --at-most 1 --out x.csv --write-recipe ./x.csv        | x.csv: --out and --write-recipe name the same file
 . --out map.txt                                         | its name ends in none of
 . --out absent/map.csv                                  | its folder is not there

@@ -250,9 +250,9 @@ def test_options_that_cannot_be():
         for none in (5, np.array("a")):
             with pytest.raises(OptionError, match="variables must be names of columns, not"):
                 measure(GOOD, GOOD, variables=none)
-    with pytest.raises(OptionError, match="scale must be one of sd, mahalanobis, none, not 'mad'"):
+    with pytest.raises(OptionError, match="scale must be one of sd, mahalanobis, none, not text"):
         record_linkage(GOOD, GOOD, scale="mad")
-    with pytest.raises(OptionError, match="by must be sd or rank, not 'mad'"):
+    with pytest.raises(OptionError, match="by must be sd or rank, not text"):
         interval_disclosure(GOOD, GOOD, by="mad")
     for width in (0, -1, float("nan"), float("inf"), True, "wide"):
         with pytest.raises(OptionError, match="width must be a number above 0, not"):

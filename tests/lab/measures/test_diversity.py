@@ -240,7 +240,7 @@ def test_p_sensitivity_and_alpha():
     assert p_sensitivity(table, "s").p_achieved == 2
     assert alpha_k(table, "s").alpha == pytest.approx(2 / 3)
     assert alpha_k(table, "s", value="b").alpha == 0.5
-    with pytest.raises(OptionError, match="no record has the value 'z'"):
+    with pytest.raises(OptionError, match="no record has that value in the sensitive variable"):
         alpha_k(table, "s", value="z")
     with pytest.raises(OptionError, match="no sensitive variable"):
         p_sensitivity(class_table(frame, "x"))

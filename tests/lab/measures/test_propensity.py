@@ -168,7 +168,7 @@ def test_which_variables_are_quantities():
     [
         ({"variables": []}, "name at least one variable"),
         ({"variables": "sex", "numeric": "age"}, "numeric names age, which is not one of the variables"),
-        ({"variables": "sex", "model": "forest"}, "model must be logistic or tree, not 'forest'"),
+        ({"variables": "sex", "model": "forest"}, "model must be logistic or tree, not text"),
         ({"variables": "sex", "repeats": -1}, "repeats must be a whole number"),
         ({"variables": "sex", "seed": 2**32}, "seed must be a whole number"),
         ({"variables": "sex", "seed": 0.5}, "seed must be a whole number"),

@@ -95,7 +95,7 @@ def test_bands_hierarchies_and_perturbed_codes(file):
     [
         (["a"], "labels must be a mapping of new code to text"),
         ({1: 5}, "labels must be a mapping of new code to text"),
-        ({5: "x"}, "labels name 5, and no group is called so"),
+        ({5: "x"}, "labels: no group has code 1 of those that are listed"),
     ],
 )
 def test_labels_that_cannot_be(labels, fault):

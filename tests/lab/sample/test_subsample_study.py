@@ -258,7 +258,7 @@ def test_a_fraction_out_of_its_range_is_refused(fraction):
         ({"fraction": 0.1, "repeats": 0}, "repeats must be a whole number from 1 to 100,000"),
         ({"fraction": 0.1, "repeats": True}, "repeats must be a whole number from 1 to 100,000"),
         ({"fraction": 0.1, "seed": -1}, "seed must be a whole number"),
-        ({"fraction": 0.1, "scheme": "poisson"}, "scheme must be bernoulli or fixed, not 'poisson'"),
+        ({"fraction": 0.1, "scheme": "poisson"}, "scheme must be bernoulli or fixed, not text"),
         ({"fraction": 0.1, "p_a": 1.2}, "p_a must be a number from 0 to 1, not 1.2"),
         ({"spec": KeySpec(["age"], weight="w"), "fraction": 0.1}, "fraction: the weights in w say"),
         ({"spec": KeySpec(["age"], weight="w"), "scheme": "fixed"}, "scheme fixed: .* not for weights"),
