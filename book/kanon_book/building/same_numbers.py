@@ -28,7 +28,7 @@ _DIGITS = re.compile(r"\d+")
 # Words within a formula are said in the language of the page.
 _WORDS = re.compile(r"\\text\{[^}]*\}")
 # Minutes are counted from the words of each edition, and its search and its head are its own.
-_OWN = ".kanon-line, .kanon-map, .kanon-totals, script, style, .headerlink, .kanon-language"
+_OWN = ".kanon-line, .kanon-map, .kanon-totals, .kanon-minutes, script, style, .headerlink, .kanon-language"
 #: What is compared, in the order in which it is told.
 KINDS = ("code", "formulas", "cells", "charts", "exercises", "inserted", "prose")
 

@@ -197,7 +197,7 @@ class Frame(SphinxPostTransform):
         for node in list(self.document.findall(course_hours)):
             node.replace_self(nodes.raw("", f"<p>{self._total(node['track'])}.</p>", format="html"))
         for node in list(self.document.findall(course_time)):
-            node.replace_self(nodes.Text(self._time(node["chapters"])))
+            node.replace_self(nodes.inline("", self._time(node["chapters"]), classes=["kanon-minutes"]))
         if here := self.about.get(self.env.docname):
             title = next(self.document.findall(nodes.title))
             title.parent.insert(title.parent.index(title) + 1, self._line(here))
