@@ -98,8 +98,10 @@ def test_recorded_solution(book):
     results = book["project"]
     assert set(results["verdict"]["so"]) == {"met"}
     assert len(results["verdict"]) == 10
-    assert (results["cautions"], len(results["notes"])) == (0, 1)
-    assert results["notes"]["note"][0].startswith("step 7 (shuffle_records): anyone who tries seeds")
+    assert (results["cautions"], len(results["notes"])) == (0, 2)
+    told, seeds = results["notes"]["note"]
+    assert told.startswith("district (key, 6 values) reveals the original school in")  # as the page says of the traps
+    assert seeds.startswith("step 7 (shuffle_records): anyone who tries seeds")
     risk = results["before-after"].set_index("measure")
     assert risk.loc["k achieved"].tolist() == ["1", "5"]
     assert risk.loc["records alone", "released"] == "0"

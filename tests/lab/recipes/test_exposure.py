@@ -89,7 +89,7 @@ def exposed_plainly(chain, columns, key, k, *, tells):
     seed=st.integers(0, 10**6),
     missing=st.sampled_from(["category", "wildcard"]),
     column=st.sampled_from(["region", "weight", "tens", ["tens", "units"]]),
-    noise=st.sampled_from([0.0, 0.05, 0.4]),
+    noise=st.sampled_from([0.0, 0.05]),  # with more a part of the column may be the better evidence, and is counted
     step=st.sampled_from(["suppress", "recode"]),
 )
 def test_records_that_a_column_brings_below_k_are_counted_as_a_plain_loop_does(seed, missing, column, noise, step):
