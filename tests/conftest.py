@@ -52,13 +52,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture(scope="session")
-def shared() -> Callable[[str], Path]:
+def shared() -> Callable[..., Path]:
     """Path of a real data file by its name; skips where it is absent, since none is part of the repository."""
 
-    def find(name: str) -> Path:
-        path = SHARED / "data" / name
+    def find(name: str, folder: str = "data") -> Path:
+        path = SHARED / folder / name
         if not path.is_file():
-            pytest.skip(f"needs the real file {name}: set KANON_LAB_SHARED to the folder above its data/")
+            pytest.skip(f"needs the real file {name}: set KANON_LAB_SHARED to the folder above its {folder}/")
         return path
 
     return find

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations as subsets
 from math import comb
@@ -374,13 +374,18 @@ def key_combinations(combinations: Sequence[Mapping] | None, spec: KeySpec, k_re
                 check_key(name, spec, "combinations")
             required.append((sorted({keys.index(name) for name in names}), k))
             continue
-        size = entry["size"]
-        if isinstance(size, bool) or not isinstance(size, Integral) or not 1 <= int(size) <= len(keys):
-            raise OptionError(f"combinations: size must be a whole number from 1 to {len(keys)}, the number of keys")
-        if len(required) + comb(len(keys), int(size)) > _MOST_COMBINATIONS:
-            raise OptionError(f"combinations: more than {_MOST_COMBINATIONS:,} sets of keys; ask for fewer")
-        required += [(list(chosen), k) for chosen in subsets(range(len(keys)), int(size))]
+        required += [(list(chosen), k) for chosen in sets_of_size(entry["size"], spec, "combinations", len(required))]
     return required
+
+
+def sets_of_size(size: object, spec: KeySpec, of: str, taken: int = 0) -> Iterator[tuple[int, ...]]:
+    """Positions of all sets of so many keys; an `OptionError` where there are too many beside those `taken`."""
+    keys = len(spec.key_variables)
+    if isinstance(size, bool) or not isinstance(size, Integral) or not 1 <= int(size) <= keys:
+        raise OptionError(f"{of}: size must be a whole number from 1 to {keys}, the number of keys")
+    if taken + comb(keys, int(size)) > _MOST_COMBINATIONS:
+        raise OptionError(f"{of}: more than {_MOST_COMBINATIONS:,} sets of keys; ask for fewer")
+    return subsets(range(keys), int(size))
 
 
 #: Claim about risk -> the records for which it fails.

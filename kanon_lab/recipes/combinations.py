@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
-from math import comb
-from numbers import Integral
 from typing import Any
 
-from kanon_lab.errors import OptionError, meant, shortened
+from kanon_lab.errors import OptionError, shortened
+from kanon_lab.methods.suppression import check_key, sets_of_size
 from kanon_lab.recipes.state import State
 from kanon_lab.roles import KeySpec, check_k, column_names
 from kanon_lab.terms import Note
-
-# So many sets of keys are counted at most.
-_MOST = 5000
 
 
 @dataclass(frozen=True)
@@ -79,12 +74,9 @@ def _limit(entry: Any, spec: KeySpec, place: str) -> CombinationLimit:
     least = check_k(entry["persons" if persons else "at_least"], f"{place}: {'persons' if persons else 'at_least'}")
     if "keys" in names:
         return CombinationLimit((_keys(entry["keys"], spec, f"{place}: keys"),), 0, least, persons)
-    size, most = entry["size"], len(spec.key_variables)
-    if isinstance(size, bool) or not isinstance(size, Integral) or not 1 <= int(size) <= most:
-        raise OptionError(f"{place}: size must be a whole number from 1 to {most}, the number of keys")
-    if comb(most, size := int(size)) > _MOST:
-        raise OptionError(f"{place}: more than {_MOST:,} sets of keys; ask for fewer")
-    return CombinationLimit(tuple(combinations(spec.key_variables, size)), size, least, persons)
+    sets = sets_of_size(entry["size"], spec, place)
+    named = tuple(tuple(spec.key_variables[key] for key in chosen) for chosen in sets)
+    return CombinationLimit(named, int(entry["size"]), least, persons)
 
 
 def _keys(names: Any, spec: KeySpec, place: str) -> tuple[str, ...]:
@@ -92,7 +84,5 @@ def _keys(names: Any, spec: KeySpec, place: str) -> tuple[str, ...]:
     if not keys:
         raise OptionError(f"{place}: name at least one key variable")
     for name in keys:
-        if name not in spec.key_variables:
-            remedy = meant(name, spec.key_variables, "name key variables only")
-            raise OptionError(f"{place}: {shortened(str(name))} is no key variable; {remedy}")
+        check_key(name, spec, place)
     return keys

@@ -32,9 +32,9 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.classes import class_table
-from kanon_lab.columns import coded, distinct, distinct_rows, grouped, named_columns
+from kanon_lab.columns import coded, distinct, distinct_rows, named_columns
 from kanon_lab.recipes.column_parts import Values, readings
-from kanon_lab.recipes.guessing import Guess, Target
+from kanon_lab.recipes.guessing import Guess, Target, joint
 from kanon_lab.recipes.measured import met_by, same_values
 from kanon_lab.recipes.released import role_of
 from kanon_lab.recipes.state import Chain
@@ -323,7 +323,7 @@ class _Search:
         """The true keys, the ways in which they guess others together, and the records in which one is hidden."""
         if keys not in self._given_of:
             known = [self.true[key] for key in keys]
-            ways = self._by_order(known[0] if len(keys) == 1 else _joint(*known))
+            ways = self._by_order(known[0] if len(keys) == 1 else joint(*known))
             self._given_of[keys] = known, ways, self.hidden(keys)
         return self._given_of[keys]
 
@@ -333,9 +333,9 @@ class _Search:
             alone = np.zeros(self.n, dtype=np.int64)
             for key in keys:
                 if key in self.columns and key not in self.protection.state.truth.perturbed:
-                    alone = _joint(alone, np.where(self.kept[key], -1, self.columns[key].codes))
+                    alone = joint(alone, np.where(self.kept[key], -1, self.columns[key].codes))
             others = [name for name in self.keys if name in self.columns and name not in keys]
-            self._seen_of[keys] = [alone, *(_joint(alone, self.columns[name].codes) for name in others)]
+            self._seen_of[keys] = [alone, *(joint(alone, self.columns[name].codes) for name in others)]
         return self._seen_of[keys]
 
     def _told(self, columns: tuple[str, ...], key: str, target: Target, guess: Guess) -> _Dependence:
@@ -347,10 +347,10 @@ class _Search:
         codes = [self.columns[name].codes for name in names]
         if self.n > len(self.sample):
             target_in, *members = target.rows(self.sample), *(member[self.sample] for member in codes)
-            joint = _joint(*members)
-            if any(target_in.evidence(joint, seen) <= 0 for seen in (None, *members)):
+            together = joint(*members)
+            if any(target_in.evidence(together, seen) <= 0 for seen in (None, *members)):
                 return
-        guesses = (target.guess(by, self.evidence, codes) for by in self._by_order(_joint(*codes)))
+        guesses = (target.guess(by, self.evidence, codes) for by in self._by_order(joint(*codes)))
         if (guess := _best(guesses)) is not None:
             yield self._told(names, key, target, guess)
 
@@ -417,13 +417,6 @@ class _Search:
     def _in_parts(self, code: np.ndarray) -> np.ndarray:
         """A variable to be guessed; where most values stand once, in parts of equal size."""
         return np.where(code < 0, -1, code * _PARTS // (int(code.max()) + 1)) if self._of_own(code) else code
-
-
-def _joint(*codes: np.ndarray) -> np.ndarray:
-    """Codes of two columns as one, a gap being a value of its own."""
-    first, second = codes
-    width = int(second.max()) + 2
-    return grouped((first.astype(np.int64) + 1) * width + second + 1, (int(first.max()) + 2) * width)[0]
 
 
 def dependent_columns(protection: Chain) -> pd.DataFrame:

@@ -124,6 +124,12 @@ def best_guesses(column: np.ndarray, target: np.ndarray, home: np.ndarray | None
     return guess
 
 
+def joint(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Codes of two columns as one, a gap being a value of its own."""
+    width = int(second.max()) + 2
+    return grouped((first.astype(np.int64) + 1) * width + second + 1, (int(first.max()) + 2) * width)[0]
+
+
 class Target:
     """A variable that an intruder guesses.
 

@@ -319,16 +319,14 @@ class ReportSettings(FileSettings):
 OF_REPORTS = ("title", "least", "map")
 
 
-_count = _must_be(
-    "a whole number of records from 0 on, not {given}",
-    lambda value: is_number(value) and isinstance(value, Integral) and value >= 0,
-    int,
-)
-_columns = _must_be(
-    "a whole number of columns from 0 on, not {given}",
-    lambda value: is_number(value) and isinstance(value, Integral) and value >= 0,
-    int,
-)
+_counts = {
+    unit: _must_be(
+        f"a whole number of {unit} from 0 on, not {{given}}",
+        lambda value: is_number(value) and isinstance(value, Integral) and value >= 0,
+        int,
+    )
+    for unit in ("records", "columns")
+}
 _number = _must_be(
     "a number from 0 on, not {given}",
     lambda value: is_number(value) and 0 <= value < float("inf"),
@@ -339,7 +337,7 @@ _l = _must_be(
     lambda value: is_number(value) and 1 <= value < float("inf"),
     lambda value: value if isinstance(value, int) else float(value),
 )
-_BOUNDS: dict[str, Check] = {"share": as_share, "records": _count, "columns": _columns, "k": check_k}
+_BOUNDS: dict[str, Check] = {"share": as_share, **_counts, "k": check_k}
 
 
 def as_bound(name: str, value: Any, place: str) -> int | float:

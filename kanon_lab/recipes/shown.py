@@ -16,7 +16,7 @@ import numpy as np
 from kanon_lab.classes.counts import records_in
 from kanon_lab.columns import distinct, distinct_rows, named_columns
 from kanon_lab.methods.suppression import alike_by_claim
-from kanon_lab.recipes.guessing import Target
+from kanon_lab.recipes.guessing import Target, joint
 from kanon_lab.recipes.households import guessed_by_neighbours, order_blocks, ordered_variables, shared_by_members
 from kanon_lab.recipes.state import Chain
 
@@ -130,14 +130,8 @@ def _homes(protection: Chain, hidden: Sequence[str]) -> Iterator[tuple[list[str]
     yield from (([name], columns[name]) for name in apart)
     if not apart:
         shared = [name for name, code in columns.items() if shared_by_members(home, code) >= _SHARED]
-        joint = reduce(_joined, [columns[name] for name in shared]) if shared else home[:0]
-        if len(shared) > 1 and finds(joint):
-            yield shared, joint
-
-
-def _joined(first: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Codes of two columns as one; of a column that is missing, the other alone."""
-    return distinct_rows(np.column_stack([first, other]))[0].astype(np.int64)
+        if len(shared) > 1 and finds(together := reduce(joint, [columns[name] for name in shared])):
+            yield shared, together
 
 
 class _Hidden:

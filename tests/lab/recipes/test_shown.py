@@ -1,7 +1,6 @@
 """What members of a household, or neighbours in the file, show of suppressed keys, and who falls below k by it."""
 
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -177,7 +176,6 @@ def test_released_keys_of_the_household_level_count_in_the_verdict():
     assert judge(chain.apply("remove_variables", {"variables": "size"}), as_limits({"k": 20}, spec=chain.spec)).met
 
 
-@pytest.mark.skipif(not Path("/work/shared/cases/members.csv").exists(), reason="the case is not here")
-def test_the_case():
-    frame = pd.read_csv("/work/shared/cases/members.csv").rename(columns={"hh": "home"})
+def test_the_case(shared):
+    frame = pd.read_csv(shared("members.csv", folder="cases")).rename(columns={"hh": "home"})
     assert shown_by_members(chain_of(frame, claim="compatible"), 3) > 200
