@@ -406,7 +406,7 @@ class _Search:
         values, known = int(code.max()) + 1, code >= 0
         if self.home is None:
             return values > int(known.sum()) / 2
-        if values <= len(np.unique(self.home[known])) / 2:
+        if values <= np.count_nonzero(np.bincount(self.home[known] + 1)) / 2:
             return False
         return values > len(distinct_rows(np.column_stack([code, self.home])[known])[1]) / 2
 

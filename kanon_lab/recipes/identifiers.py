@@ -21,7 +21,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kanon_lab.columns import as_text, distinct, floats_of, named_columns
+from kanon_lab.columns import as_text, distinct, distinct_rows, floats_of, named_columns
 from kanon_lab.roles import KeySpec
 
 #: What a cell may hold; of those in `BY_VARIETY` an office may say that the column is released as it is.
@@ -172,7 +172,7 @@ def identifiers_of(
         return []
     codes, values = distinct(column)
     times = np.bincount(codes[codes >= 0], minlength=len(values))
-    homes = times if home is None else _homes(codes, home, len(values))
+    homes = times if home is None or not varied else _homes(codes, home, len(values))
     types = pd.api.types
     if not len(values) or types.is_bool_dtype(values.dtype):
         return []
@@ -226,8 +226,9 @@ def _are_codes(numbers: np.ndarray) -> bool:
 def _homes(codes: np.ndarray, home: np.ndarray, values: int) -> np.ndarray:
     """In how many households each value is; a record without one is a household."""
     home = np.where(home < 0, home.max(initial=-1) + 1 + np.arange(len(home)), home)
-    pairs = np.unique(np.column_stack([codes, home])[codes >= 0], axis=0)
-    return np.bincount(pairs[:, 0], minlength=values)
+    known = codes >= 0
+    _, some = distinct_rows(np.column_stack([codes, home])[known])
+    return np.bincount(codes[known][some], minlength=values)
 
 
 def _fillers(times: np.ndarray) -> np.ndarray:
