@@ -282,13 +282,14 @@ def _limits_section(result):
     from pandas import DataFrame
 
     from kanon_lab.measures.registry import LIMITS
+    from kanon_lab.recipes.map_limits import limit_named
 
     rows = []
     for row in result["limits"].itertuples():
-        form, of = _form(LIMITS[row.name]), row.variable if isinstance(row.variable, str) else row.level
+        form = _form(LIMITS[row.name])
         rows.append(
             {
-                "limit": row.name if of is None or of != of else f"{row.name} ({of})",
+                "limit": limit_named(row._asdict()),
                 "wanted": f"{row.bound} {form(row.limit, row.nearest)}",
                 "recipes that meet it": f"{row.recipes} of {row.judged}",
                 "best value, its recipe": "" if row.nearest is None else f"{form(row.nearest, row.limit)}, {row.label}",

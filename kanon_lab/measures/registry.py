@@ -51,9 +51,12 @@ class Limit:
     title: Texts | None = None  # Where that of the measure does not do, with {variable} or {level}
     usual: bool = False  # Whether a first configuration (kanon-lab init) asks for it, as in the example
     always: bool = False  # Whether 0 is asked for where a configuration says nothing
+    with_risk: bool = False  # Whether it is where k or a risk has a limit, and the measure has the role that it needs
     beside: bool = False  # Whether it adds to a limit on k or a risk, and by itself says nothing of who can be found
     #: From what the measure is taken from to the columns that it is about, for the verdict to name.
     columns: Callable[[Any], Iterable[str]] | None = None
+    named: bool = False  # Whether a page for everybody names these columns: none that reveal or identify
+    inside: bool = False  # Whether the advice is for the office only, since it shows how to fill in what is hidden
 
 
 @dataclass(frozen=True)
@@ -258,7 +261,7 @@ _ROWS = [
              "{columns}. Recode these keys more broadly, or name such combinations in a step suppress.",
              "En {variable}, {records} registros tienen menos de {limit} iguales; el mínimo es {value}, en {columns}. "
              "Recodifique esas claves en categorías más amplias, o indique esas combinaciones en un paso suppress."),
-            by="combination", title=("fewest alike on {variable}", "mínimo de iguales en {variable}"))),
+            by="combination", named=True, title=("fewest alike on {variable}", "mínimo de iguales en {variable}"))),
     Measure("sample_uniques", "anonymity", ("sample uniques (f_k = 1)", "registros únicos (f_k = 1)"),
         attrgetter("table.sample_uniques"), unit="records", shown="file"),
     Measure("violations_#", "anonymity", ("records with f_k below #", "registros con f_k menor que #"), below,
@@ -414,7 +417,7 @@ _ROWS = [
              "{limit} were wanted. Recode these columns as the keys are, remove them, or name them as keys.",
              "Registros que quedan por debajo de k = {k} por columnas que no son claves ({columns}): {value}, y se "
              "exigían {limit} como máximo. Recodifique esas columnas como las claves, retírelas o declárelas claves."),
-            beside=True, columns=lambda release: release.exposure.names)),
+            beside=True, with_risk=True, columns=lambda release: release.exposure.names)),
     Measure("shown_by_members", "risk",
         ("records that other members of their household bring below k",
          "registros que otros miembros de su hogar dejan por debajo de k"),
@@ -431,7 +434,7 @@ _ROWS = [
              "los de otros miembros del hogar: {value}, y se exigían {limit} como máximo. Suprima lo que comparten los "
              "miembros una vez por hogar (household_level), o retire {household} y toda columna igual para todos los "
              "miembros de un hogar, y desordene los registros."),
-            beside=True, columns=attrgetter("by_members.columns"))),
+            beside=True, with_risk=True, columns=attrgetter("by_members.columns"), inside=True)),
     Measure("shown_by_neighbours", "risk",
         ("records that their neighbours in the file bring below k",
          "registros que sus vecinos en el archivo dejan por debajo de k"),
@@ -445,7 +448,7 @@ _ROWS = [
              "Registros que quedan por debajo de k = {k} para un intruso que complete los valores clave ocultos con "
              "los de los registros anterior y posterior: {value}, y se exigían {limit} como máximo. Termine la receta "
              "con un paso shuffle_records."),
-            beside=True, columns=attrgetter("by_neighbours.columns"))),
+            beside=True, with_risk=True, columns=attrgetter("by_neighbours.columns"), inside=True)),
     Measure("unassigned_columns", "size", ("released columns without a role", "columnas publicadas sin papel"),
         lambda release: len(release.unassigned), "release", unit="columns", shown="",
         limit=Limit(
@@ -455,7 +458,7 @@ _ROWS = [
              "a role, remove it, or list it under released_as_is if anybody may have it as it is.",
              "Columnas publicadas sin papel ({columns}): {value}, y se exigían {limit} como máximo. Dé un papel a cada "
              "columna, retírela o, si cualquiera puede tenerla tal cual, inclúyala en released_as_is."),
-            always=True, beside=True, columns=lambda release: release.unassigned)),
+            always=True, beside=True, columns=lambda release: release.unassigned, named=True)),
     Measure("identifiers_found", "size",
         ("columns that identify persons by what their cells hold",
          "columnas que identifican a personas por lo que contienen sus celdas"),

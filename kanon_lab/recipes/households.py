@@ -17,6 +17,8 @@ from kanon_lab.terms import Note
 
 #: Significance level of all tests of a file together: how often records in a random order would fail one of them.
 LEVEL = 0.001
+#: From this share (0-1) of the households on that agree in a variable, it is one of households rather than of persons.
+OF_HOUSEHOLDS = 0.9
 
 
 def household_file(frame: pd.DataFrame, household: str, variables: Iterable[str]) -> pd.DataFrame:

@@ -52,11 +52,11 @@ def _value(release: Release, measure: Measure, plan: Plan) -> float | None:
 def verdict_of(rows: Iterable[Mapping[str, Any]]) -> tuple[bool | None, str | None]:
     """Whether all limits are met, in each of the seeds; and the names of those that are not, between commas."""
     rows = list(rows)
-    missed = dict.fromkeys(_called(row) for row in rows if not row["met"])
+    missed = dict.fromkeys(limit_named(row) for row in rows if not row["met"])
     return not missed if rows else None, ", ".join(missed) or None
 
 
-def _called(row: Mapping[str, Any]) -> str:
+def limit_named(row: Mapping[str, Any]) -> str:
     """A limit as a configuration calls it, with its variable or level."""
     part = row["variable"] if isinstance(row["variable"], str) else row["level"]
     return row["name"] if part is None or part != part else f"{row['name']} ({part})"
@@ -82,7 +82,7 @@ def unmet_by_all(limits: pd.DataFrame) -> str:
     for row in named_rows(limits[limits["recipes"] == 0]):
         form = percent if LIMITS[row.name].share else number
         near = "" if row.nearest is None else f", the best {form(row.nearest, row.limit)} ({row.label})"
-        parts.append(f"{_called(row._asdict())}: {row.bound} {form(row.limit, row.nearest)} is wanted{near}")
+        parts.append(f"{limit_named(row._asdict())}: {row.bound} {form(row.limit, row.nearest)} is wanted{near}")
     if not parts:
         parts = ["each is met by some recipe, and no recipe meets them all"]
     return f"no recipe meets every limit: {'; '.join(parts)}"

@@ -219,10 +219,9 @@ def as_limits(
 ) -> dict[str, Any]:
     """The limits of an office as numbers, or mappings of variables or levels of risk to numbers, in `LIMITS`' order.
 
-    Without a limit ``k`` it is `k_required`. With a limit on k, a claim or a risk, those on
-    ``exposed_by_columns``, ``shown_by_neighbours`` and, where a household is named, ``shown_by_members`` are 0 by
-    default. Limits that always hold, such as that on ``unassigned_columns``, are 0 with or without it (None: no such
-    limit).
+    Without a limit ``k`` it is `k_required`. Limits that always hold, such as that on ``unassigned_columns``, are 0 by
+    default, and so are those that hold with a limit on k, a claim or a risk, such as that on ``exposed_by_columns``
+    (None: no such limit).
     """
     if not isinstance(limits, Mapping):
         such_as = "{k: 3, global_risk: 0.02}"
@@ -234,13 +233,10 @@ def as_limits(
             remedy = f"did you mean {other}?" if other else meant(name, LIMITS, f"there are {', '.join(LIMITS)}")
             raise OptionError(f"limits: there is no limit {shortened(str(name))}; {remedy}")
     wanted = {**({} if k_required is None else {"k": k_required}), **limits}
-    if any(bound is not None and not limit_of(name).beside for name, bound in wanted.items()):
-        wanted.setdefault("exposed_by_columns", 0)
-        wanted.setdefault("shown_by_neighbours", 0)
-        if spec.household is not None:
-            wanted.setdefault("shown_by_members", 0)
-    for name in LIMITS:
-        if limit_of(name).always:
+    risky = any(bound is not None and not limit_of(name).beside for name, bound in wanted.items())
+    for name, measure in LIMITS.items():
+        has_role = measure.needs != "household" or spec.household is not None
+        if limit_of(name).always or (risky and limit_of(name).with_risk and has_role):
             wanted.setdefault(name, 0)
     return {name: _bounds(name, wanted[name], spec, risks) for name in LIMITS if wanted.get(name) is not None}
 

@@ -17,15 +17,19 @@ from kanon_lab.classes.counts import records_in
 from kanon_lab.columns import distinct, distinct_rows, named_columns
 from kanon_lab.methods.suppression import alike_by_claim
 from kanon_lab.recipes.guessing import Target, joint
-from kanon_lab.recipes.households import guessed_by_neighbours, order_blocks, ordered_variables, shared_by_members
+from kanon_lab.recipes.households import (
+    OF_HOUSEHOLDS,
+    guessed_by_neighbours,
+    order_blocks,
+    ordered_variables,
+    shared_by_members,
+)
 from kanon_lab.recipes.state import Chain
 
 # So many nats of evidence are asked for that a column tells households apart (luck in one of a million files).
 _EVIDENCE = 14
 # Others tell a variable if they err at most this share as often as a guess without them does.
 _ERRS = 0.5
-# From this share of the households on, a column is the same for all members.
-_SHARED = 0.9
 
 
 class Shown(NamedTuple):
@@ -129,7 +133,7 @@ def _homes(protection: Chain, hidden: Sequence[str]) -> Iterator[tuple[list[str]
     apart = [name for name, code in columns.items() if finds(code)]
     yield from (([name], columns[name]) for name in apart)
     if not apart:
-        shared = [name for name, code in columns.items() if shared_by_members(home, code) >= _SHARED]
+        shared = [name for name, code in columns.items() if shared_by_members(home, code) >= OF_HOUSEHOLDS]
         if len(shared) > 1 and finds(together := reduce(joint, [columns[name] for name in shared])):
             yield shared, together
 

@@ -18,7 +18,7 @@ from kanon_lab.measures.file_measures import UNWEIGHTED, ClassRisks
 from kanon_lab.measures.registry import LIMITS, limit_of
 from kanon_lab.methods import CLAIMS
 from kanon_lab.recipes.exposure import Exposure, dependent_columns, exposed_by_columns, untried
-from kanon_lab.recipes.households import household_disclosure, order_notes, shared_by_members
+from kanon_lab.recipes.households import OF_HOUSEHOLDS, household_disclosure, order_notes, shared_by_members
 from kanon_lab.recipes.identifiers import columns_of
 from kanon_lab.recipes.released import label_notes, released_columns, unassigned, untouched
 from kanon_lab.recipes.shown import Shown, shown_by_members, shown_by_neighbours
@@ -335,8 +335,6 @@ def _caution(key: str, records: int | None, columns: tuple[str, ...], **parts: A
 _GUESSED = 2**48
 # Steps that can be undone with their seed; the last two mix the values into it, so that these must be guessed as well.
 _UNDONE = ("shuffle_members", "shuffle_records", "renumber")
-# From this share on, a variable is one of households rather than of persons.
-_OF_HOUSEHOLDS = 0.9
 
 
 def notes_of(protection: Chain) -> Iterator[Note]:
@@ -354,8 +352,9 @@ def notes_of(protection: Chain) -> Iterator[Note]:
     if names := untouched(released_columns(protection)):
         yield Note("untouched", columns=_listed(names))
     yield from one_band_notes(protection)
-    stale = {name for names, _ in _stale_ghosts(protection) for name in names}
-    yield from (note for _, note in _stale_ghosts(protection))
+    ghosts = [*_stale_ghosts(protection)]
+    stale = {name for names, _ in ghosts for name in names}
+    yield from (note for _, note in ghosts)
     for row in named_rows(dependent_columns(protection)):
         named = {"column": shortened(row.column), "role": row.role, "variable": shortened(row.variable)}
         if row.variable == spec.household:
@@ -433,7 +432,7 @@ def _outvoted(protection: Chain, released: list[str]) -> Iterator[Note]:
     home, _ = distinct(protection.original[protection.spec.household])
     for name in [name for name in released if name in apart]:
         share = shared_by_members(home, distinct(protection.original[name])[0])
-        if share >= _OF_HOUSEHOLDS:
+        if share >= OF_HOUSEHOLDS:
             yield Note("outvoted", variable=shortened(name), share=share)
 
 
@@ -454,7 +453,7 @@ def _households(protection: Chain) -> Iterator[Note]:
         return
     household = shortened(str(spec.household))
     for row in named_rows(household_disclosure(protection)):
-        if row.shown and row.shared >= _OF_HOUSEHOLDS:
+        if row.shown and row.shared >= OF_HOUSEHOLDS:
             counts = {"shown": row.shown, "suppressed": row.suppressed, "share": row.shared}
             yield Note("shown_by_members", variable=shortened(row.variable), **counts, household=household)
     counted = state.measured.with_household_size or {}

@@ -6,17 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from kanon_lab.measures.registry import LIMITS, Measure, measures
+from kanon_lab.measures.registry import LIMITS, Measure, limit_of, measures
 from kanon_lab.report.words import Words
 
 if TYPE_CHECKING:
     from kanon_lab.report.analysis import Analysis
-
-
-# Limits whose columns a page for everybody names too; which columns reveal or identify is for the office only.
-_NAMED = ("unassigned_columns", "combinations")
-# Limits whose advice would show a reader how to fill in what is hidden.
-_HOW = ("shown_by_members", "shown_by_neighbours")
 
 
 def limit_title(row: Any, w: Words) -> str:
@@ -31,7 +25,7 @@ def limit_value(row: Any, value: float | None, beside: float | None, w: Words) -
 
 def advice_on(a: Analysis, row: Any, w: Words) -> str:
     """What to do about a limit that is not met, naming the key that most often makes a record rare."""
-    summary = a.summary
+    summary, limit = a.summary, limit_of(row.name)
     if a.left_out and pd.isna(row.found):
         return w.say("do_uncounted", name=limit_title(row, w), limit=row.name)
     parts = {
@@ -41,13 +35,13 @@ def advice_on(a: Analysis, row: Any, w: Words) -> str:
         "variable": w.note(row.variable),
         "level": w.percent(row.level),
         "k": w.number(summary["k"]),
-        "columns": w.listed(row.columns) if a.internal or row.name in _NAMED else w.say("internal_names"),
+        "columns": w.listed(row.columns) if a.internal or limit.named else w.say("internal_names"),
         "household": summary["household"],
         "records": "" if pd.isna(row.records) else w.number(row.records),
         "all": w.number(summary["records"]),
         "persons": w.significant(summary["after"]["expected_reidentifications"]),
     }
-    if row.name in _HOW and not a.internal:
+    if limit.inside and not a.internal:
         return w.say("do_internal", name=limit_title(row, w), value=parts["value"])
     return LIMITS[row.name].advice(w.language).format(**parts)
 
