@@ -25,6 +25,7 @@ from kanon_lab.methods.suppression import without_cells
 from kanon_lab.recipes.households import household_file, merge_households
 from kanon_lab.recipes.identifiers import Identifier, identifiers_in_labels
 from kanon_lab.recipes.measured import Baseline, Truth, changes, recoded_truth
+from kanon_lab.recipes.notes import notes_of
 from kanon_lab.recipes.plan import USUAL_ESTIMATOR, USUAL_K, USUAL_RISKS, Plan, columns_of, file_plan, household_plan
 from kanon_lab.recipes.released import proof, released_columns, released_labels
 from kanon_lab.recipes.settings import as_indicators
@@ -40,7 +41,6 @@ from kanon_lab.recipes.state import (
     step_errors,
 )
 from kanon_lab.recipes.steps import Applied, Kind, kind_of
-from kanon_lab.recipes.verdict import notes_of
 from kanon_lab.recipes.yaml_file import beside, dump_yaml, read_yaml, seen_from
 from kanon_lab.roles import KeySpec, as_spec, check_k, check_seed
 from kanon_lab.terms import Note

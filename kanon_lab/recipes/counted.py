@@ -25,12 +25,12 @@ from kanon_lab.measures.registry import measures
 from kanon_lab.methods.recode_settings import RECODINGS, recoded_column
 from kanon_lab.recipes.chain import Protection, apply_steps
 from kanon_lab.recipes.measured import Baseline, Truth, changed_cells, recoded_truth
+from kanon_lab.recipes.notes import one_band_notes
 from kanon_lab.recipes.plan import Plan
 from kanon_lab.recipes.released import role_of, untouched
 from kanon_lab.recipes.state import Cells, State, Step
 from kanon_lab.recipes.steps import Kind
 from kanon_lab.recipes.streamed import not_known
-from kanon_lab.recipes.verdict import one_band_notes
 from kanon_lab.roles import KeySpec, check_there_once
 from kanon_lab.settings import read
 from kanon_lab.terms import Note

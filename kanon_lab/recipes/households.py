@@ -147,6 +147,14 @@ def household_disclosure(protection: Chain) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["variable", "suppressed", "shown", "shared"])
 
 
+def household_keys(protection: Chain) -> tuple[str, ...]:
+    """The released key variables of the household level that are no keys of persons."""
+    spec, released = protection.spec, protection.released_columns
+    taken = (*spec.key_variables, *spec.ghosts, spec.weight, spec.household)
+    wanted = [name for level in protection.household_chains for name in level.spec.key_variables]
+    return tuple(name for name in dict.fromkeys(wanted) if name in released and name not in taken)
+
+
 def shared_by_members(home: np.ndarray, code: np.ndarray) -> float:
     """Share (0-1) of the households with several known members whose members all have the same value."""
     members = pd.DataFrame({"home": home, "code": code})[code >= 0].groupby("home")["code"].agg(["size", "nunique"])

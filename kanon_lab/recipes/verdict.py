@@ -1,4 +1,4 @@
-"""The verdict on a release: its measures beside the limits of an office, cautions, and notes for its readers."""
+"""The verdict on a release: its measures beside the limits of an office, and cautions of what no limit counts."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.classes.counts import records_in
-from kanon_lab.columns import distinct, named_rows
+from kanon_lab.columns import named_rows
 from kanon_lab.errors import shortened
-from kanon_lab.measures import household_size, measure, with_household_composition
+from kanon_lab.measures import measure, with_household_composition
 from kanon_lab.measures.file_measures import UNWEIGHTED, ClassRisks
 from kanon_lab.measures.registry import LIMITS, limit_of
 from kanon_lab.methods import CLAIMS
-from kanon_lab.recipes.exposure import Exposure, dependent_columns, exposed_by_columns, untried
-from kanon_lab.recipes.households import OF_HOUSEHOLDS, household_disclosure, order_notes, shared_by_members
+from kanon_lab.recipes.exposure import Exposure, exposed_by_columns
+from kanon_lab.recipes.households import household_keys
 from kanon_lab.recipes.identifiers import columns_of
-from kanon_lab.recipes.released import label_notes, released_columns, unassigned, untouched
+from kanon_lab.recipes.notes import stale_ghosts
+from kanon_lab.recipes.released import unassigned
 from kanon_lab.recipes.shown import Shown, shown_by_members, shown_by_neighbours
-from kanon_lab.recipes.state import Chain, derived_seed, final_claims, final_counts
-from kanon_lab.recipes.steps import kind_of
+from kanon_lab.recipes.state import Chain, final_claims, final_counts
 from kanon_lab.terms import Note
 
 
@@ -43,14 +43,6 @@ def records_below(protection: Chain, k: int) -> int:
     """Records for which a limit of k is not met."""
     alike = final_counts(with_household_keys(protection))[decisive_claim(protection)]
     return records_in(alike < k, protection.state.counts)
-
-
-def household_keys(protection: Chain) -> tuple[str, ...]:
-    """The released key variables of the household level that are no keys of persons."""
-    spec, released = protection.spec, protection.released_columns
-    taken = (*spec.key_variables, *spec.ghosts, spec.weight, spec.household)
-    wanted = [name for level in protection.household_chains for name in level.spec.key_variables]
-    return tuple(name for name in dict.fromkeys(wanted) if name in released and name not in taken)
 
 
 def with_household_keys(protection: Chain) -> Chain:
@@ -322,152 +314,10 @@ def _cautions(release: Release, limits: Container[str]) -> Iterator[Caution]:
     if perturbed := tuple(name for name in spec.key_variables if name in protection.state.truth.perturbed):
         yield _caution("perturbed", None, perturbed)
     if protection.state.counts is None:
-        for columns, note in _stale_ghosts(protection):
+        for columns, note in stale_ghosts(protection):
             yield Caution(note.key, None, columns, Note("caution_grave", note=note))
 
 
 def _caution(key: str, records: int | None, columns: tuple[str, ...], **parts: Any) -> Caution:
     counted = {} if records is None else {"records": records}
     return Caution(key, records, columns, Note(f"caution_{key}", names=columns, **counted, **parts))
-
-
-# Seeds below this can be found by trying them all.
-_GUESSED = 2**48
-# Steps that can be undone with their seed; the last two mix the values into it, so that these must be guessed as well.
-_UNDONE = ("shuffle_members", "shuffle_records", "renumber")
-
-
-def notes_of(protection: Chain) -> Iterator[Note]:
-    """Notes on weights, columns without a role, what columns and members reveal, households and unmeasured risks.
-
-    Of the file of households only its weight has a note: its columns are released in the file of persons.
-    """
-    spec = protection.spec
-    if spec.weight is None:
-        yield UNWEIGHTED
-    for households in protection.household_chains:
-        if households.spec.weight is None:
-            key = "households_unweighted" if spec.weight is None else "households_not_weighted"
-            yield Note(key, step="household_level", note=UNWEIGHTED)
-    if names := untouched(released_columns(protection)):
-        yield Note("untouched", columns=_listed(names))
-    yield from one_band_notes(protection)
-    ghosts = [*_stale_ghosts(protection)]
-    stale = {name for names, _ in ghosts for name in names}
-    yield from (note for _, note in ghosts)
-    for row in named_rows(dependent_columns(protection)):
-        named = {"column": shortened(row.column), "role": row.role, "variable": shortened(row.variable)}
-        if row.variable == spec.household:
-            if row.told > row.cells / 2:
-                yield Note("tells_households", **named, values=row.distinct_values)
-        elif not (row.column in stale and row.column in spec.ghost_variables.get(row.variable, ())):
-            yield Note("tells_key", **named, values=row.distinct_values, told=row.told, cells=row.cells)
-    pairs, unread = untried(protection)
-    if pairs or unread:
-        yield Note("untried", pairs=pairs, columns=unread)
-    yield from _households(protection)
-    yield from order_notes(protection)
-    yield from _perturbed(protection)
-    yield from _guessed(protection)
-    yield from label_notes(protection)
-    if (estimates := protection.estimates) is not None and estimates["lower"].isna().all():
-        yield Note("no_interval")
-
-
-def _stale_ghosts(protection: Chain) -> Iterator[tuple[tuple[str, ...], Note]]:
-    """Released ghosts, changed by no step, of keys that were recoded, each with its note."""
-    changed = {name for step in protection.steps for name, cells in step.changed.items() if cells}
-    kept = {*protection.released_columns} - changed
-    for key, ghosts in protection.spec.ghost_variables.items():
-        if key in changed and (names := tuple(ghost for ghost in ghosts if ghost in kept)):
-            yield names, Note("stale_ghosts", variable=shortened(key), columns=_listed(names))
-
-
-def one_band_notes(protection: Any) -> Iterator[Note]:
-    """Notes on bands that hold every record: codes banded as if they were years, say."""
-    for number, _, name, cells in protection.recodings():
-        banded = {"bands", "width"} & protection.steps[number - 1].settings.keys()
-        if banded and cells.before.nunique() > 1 and cells.after.nunique() == 1:
-            yield Note("one_band", variable=shortened(name), step=number)
-
-
-def _perturbed(protection: Chain) -> Iterator[Note]:
-    """What is measured of perturbed keys, and what undoes a perturbation."""
-    spec, state, truth = protection.spec, protection.state, protection.state.truth
-    released = [name for name in state.working if name in truth.perturbed and name not in state.removed]
-    if keys := [name for name in spec.key_variables if name in released]:
-        yield Note("perturbed_keys", columns=_listed(keys))
-    if blurred := [name for name in keys if name in truth.blurred]:
-        yield Note("blurred_keys", columns=_listed(blurred))
-    quantities = [name for name in released if name in truth.blurred]
-    if unmeasured := [name for name in quantities if name not in (*spec.numeric_variables, *blurred)]:
-        yield Note("unmeasured", columns=_listed(unmeasured))
-    yield from _outvoted(protection, released)
-    yield from _strange(protection, quantities)
-
-
-def _strange(protection: Chain, names: list[str]) -> Iterator[Note]:
-    """Quantities that no longer look as they did: below all true ones, with decimals, without their zeros."""
-    working = protection.state.working
-    for name in names:
-        was, now = (pd.to_numeric(frame[name], errors="coerce") for frame in (protection.original, working))
-        faults = []
-        if below := int((now < was.min()).sum()):
-            faults.append(Note("strange_below", count=below))
-        if zeros := int((was == 0).sum()) - int((now == 0).sum()):
-            faults.append(Note("strange_fewer_zeros" if zeros > 0 else "strange_more_zeros", count=abs(zeros)))
-        if not (was.dropna() % 1).any() and (now.dropna() % 1).any():
-            faults.append(Note("strange_decimals"))
-        if faults:
-            yield Note("strange", variable=shortened(name), faults=tuple(faults))
-
-
-def _outvoted(protection: Chain, released: list[str]) -> Iterator[Note]:
-    """Variables that members of a household share, and that were perturbed person by person."""
-    if protection.spec.household is None:
-        return
-    persons = (step for step in protection.steps if step.households is None)
-    apart = {name for step in persons for name in kind_of(step.name).perturbed(step.settings)}
-    apart = apart.difference(*(level.state.truth.perturbed for level in protection.household_chains))
-    home, _ = distinct(protection.original[protection.spec.household])
-    for name in [name for name in released if name in apart]:
-        share = shared_by_members(home, distinct(protection.original[name])[0])
-        if share >= OF_HOUSEHOLDS:
-            yield Note("outvoted", variable=shortened(name), share=share)
-
-
-def _guessed(protection: Chain) -> Iterator[Note]:
-    """Places and numbers drawn by a seed that can be found by trying; what perturbs hides more than its draws."""
-    for number, step in enumerate(protection.steps, 1):
-        derived = protection.seed < _GUESSED and step.seed == derived_seed(protection.seed, number)
-        if step.name in _UNDONE and step.seed is not None and (derived or step.seed < _GUESSED):
-            yield Note(f"seed_{step.name}", step=number, name=step.name, digits=len(str(_GUESSED)) + 1)
-
-
-def _households(protection: Chain) -> Iterator[Note]:
-    """Which keys of households the verdict counts, and what members of a household reveal of each other."""
-    spec, state = protection.spec, protection.state
-    if keys := household_keys(protection):
-        yield Note("household_keys", columns=_listed(keys))
-    if not protection.shows_households:
-        return
-    household = shortened(str(spec.household))
-    for row in named_rows(household_disclosure(protection)):
-        if row.shown and row.shared >= OF_HOUSEHOLDS:
-            counts = {"shown": row.shown, "suppressed": row.suppressed, "share": row.shared}
-            yield Note("shown_by_members", variable=shortened(row.variable), **counts, household=household)
-    counted = state.measured.with_household_size or {}
-    yield Note(
-        "household_size_known",
-        household=household,
-        largest=int(household_size(state.working[spec.household]).max()),
-        k=counted["k_achieved"],
-        uniques=counted["sample_uniques"],
-        k_without=state.measured.k_achieved,
-    )
-    if not any(step.changed.get(str(spec.household)) for step in protection.steps):
-        yield Note("household_values", household=household)
-
-
-def _listed(names: Iterable[str]) -> tuple[str, ...]:
-    return tuple(shortened(str(name)) for name in names)
