@@ -108,7 +108,7 @@ def map(  # noqa: A001 (the name of the command)
     for target in filter(None, (out, write_recipe)):
         _check_target(target, overwrite, source.file, recipe_path, candidates)
     recipe = candidates[0].recipe
-    limited = any(is_set([{"name": name} for name in candidate.recipe.limits]) for candidate in candidates)
+    limited = any(is_set(candidate.recipe.limits.items()) for candidate in candidates)
     if write_recipe is not None and limit is None and not limited:
         raise OptionError("--write-recipe needs limits in the recipe, or --at-most: say what the recipe must meet")
     read = source.read(**recipe.reading)

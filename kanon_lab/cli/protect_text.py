@@ -26,8 +26,8 @@ _risk = partial(percent, digits=4)
 def judged_lines(judged):
     """A line a limit, and a line a caution."""
     lines = []
-    if not is_set(judged["limits"]):
-        lines.append(("NOT MET", "no limit on k or a risk is set; write one under limits, such as {k: 3}"))
+    if not is_set((row["name"], row["limit"]) for row in judged["limits"]):
+        lines.append(("NOT MET", "no limit on k or a risk is set that a file can miss; write one, such as limits: {k: 3}"))
     for row in judged["limits"]:
         measure = LIMITS[row["name"]]
         label = measure.limit_called(level=percent(row["level"]), variable=shortened(str(row["variable"])))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -114,7 +115,12 @@ class Judged:
     @property
     def met(self) -> bool:
         """Whether a limit on k or a risk was set, and every limit is met."""
-        return is_set(self.verdict.to_dict("records")) and bool(self.verdict["met"].all())
+        return is_set(self.limits) and bool(self.verdict["met"].all())
+
+    @property
+    def limits(self) -> list[tuple[str, Any]]:
+        """Name and limit of each row of the verdict."""
+        return [*zip(self.verdict["name"], self.verdict["limit"], strict=True)]
 
     @property
     def unknown(self) -> list[str]:
@@ -129,9 +135,22 @@ class Judged:
         return {"limits": limits, "met": self.met, "cautions": [caution.to_dict() for caution in self.cautions]}
 
 
-def is_set(limits: Iterable[Mapping[Any, Any]]) -> bool:
-    """Whether there is a limit on k or a risk: others alone would be met by a file of which everybody can be found."""
-    return not all(limit_of(row["name"]).beside for row in limits)
+def is_set(limits: Iterable[tuple[str, Any]]) -> bool:
+    """Whether there is a limit on k or a risk, by name and limit, that a file of which everybody is found would miss.
+
+    Others alone say nothing of who can be found. A k of 1, or a mean risk of 100 %, is met by every file.
+    """
+    return any(_can_fail(name, limit) for name, limit in limits)
+
+
+def _can_fail(name: str, limit: Any) -> bool:
+    """Whether a limit is on k or a risk, and some file does not meet it."""
+    measure, asked = LIMITS[name], limit_of(name)
+    limits = limit.values() if isinstance(limit, Mapping) else [limit]
+    if asked.by == "combination" and not isinstance(limit, int):
+        limits = [entry.least for entry in limit]
+    most = 1 if measure.share else inf
+    return not asked.beside and any(value > 1 if asked.bound == "at least" else value < most for value in limits)
 
 
 def judge(protection: Chain, limits: Mapping[str, Any], *, k_required: int | None = None) -> Judged:

@@ -93,7 +93,7 @@ def _left_out(a: Analysis, w: Words) -> list:
 def _verdict(a: Analysis, w: Words) -> list:
     """The verdict in words and as a table, and what to do where a limit is not met."""
     verdict = a.judged.verdict
-    rows, unset = [], not is_set(verdict.to_dict("records"))
+    rows, unset = [], not is_set(a.judged.limits)
     if not len(verdict):
         return [w.text("no_limit", style="kanon-verdict kanon-unmet")]
     for row in named_rows(verdict):
