@@ -216,6 +216,7 @@ def _of_classes(protection, recipe, least, of_reading):
     from kanon_lab import recipes
     from kanon_lab.recipes.plan import as_limits
     from kanon_lab.recipes.verdict import final_diversity
+    from kanon_lab.report.measured import Release, advised
 
     spec, last = recipe.spec, protection.state.measured
     limits = recipe.limits if "k" in recipe.limits else as_limits(recipe.limits, spec=spec, k_required=least)
@@ -232,7 +233,7 @@ def _of_classes(protection, recipe, least, of_reading):
         )
     result = {
         "verdict": _verdict(protection, recipe, least, judged),
-        **judged.to_dict(),
+        **advised(judged, Release.of_protection(protection, judged)),
         "keys": list(spec.key_variables),
         "weight": spec.weight,
         "household": spec.household,

@@ -24,10 +24,11 @@ _risk = partial(percent, digits=4)
 
 
 def judged_lines(judged):
-    """A line a limit, and a line a caution."""
+    """A line a limit, with what to do if it is not met, and a line a caution."""
     lines = []
     if not is_set((row["name"], row["limit"]) for row in judged["limits"]):
-        lines.append(("NOT MET", "no limit on k or a risk is set that a file can miss; write one, such as limits: {k: 3}"))
+        unset = "no limit on k or a risk is set that a file can miss; write one, such as limits: {k: 3}"
+        lines.append(("NOT MET", unset))
     for row in judged["limits"]:
         measure = LIMITS[row["name"]]
         label = measure.limit_called(level=percent(row["level"]), variable=shortened(str(row["variable"])))
@@ -36,6 +37,8 @@ def judged_lines(judged):
         wanted = f"to be {row['bound']} {form(row['limit'], row['value'])}"
         columns = "" if row["met"] or not row["columns"] else f" ({_named(row['columns'])})"
         lines.append(("met" if row["met"] else "NOT MET", f"{label}{columns}: {value}, {wanted}"))
+        if row["advice"] is not None:
+            lines.append(("", row["advice"]))
     for mark, text in [*lines, *(("caution", caution["text"]) for caution in judged["cautions"])]:
         yield from wrapped(text, f"  {mark:7}  ", indent=13)
 

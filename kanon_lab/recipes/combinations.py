@@ -42,7 +42,7 @@ class CombinationLimit:
         for keys in self.sets:
             if not {*keys} <= {*spec.key_variables}:
                 continue
-            table = state.table(_only(spec, keys))
+            table = state.table(by_keys(spec, keys))
             alike = table.F_k if self.persons else table.f_k
             below = max(below, int(table.records[alike < self.least].sum()))
             if (count := int(alike.min())) < fewest or fewest < 0:
@@ -50,7 +50,7 @@ class CombinationLimit:
         return fewest, below, worst
 
 
-def _only(spec: KeySpec, keys: tuple[str, ...]) -> KeySpec:
+def by_keys(spec: KeySpec, keys: tuple[str, ...]) -> KeySpec:
     """The same file by these keys alone."""
     ghosts = {key: names for key, names in spec.ghost_variables.items() if key in keys}
     return replace(spec, key_variables=keys, ghost_variables=ghosts)

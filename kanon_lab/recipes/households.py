@@ -155,6 +155,13 @@ def household_keys(protection: Chain) -> tuple[str, ...]:
     return tuple(name for name in dict.fromkeys(wanted) if name in released and name not in taken)
 
 
+def keeps_household_ids(protection: Chain) -> bool:
+    """Whether the household ID is released as it came."""
+    return protection.shows_households and not any(
+        step.changed.get(str(protection.spec.household)) for step in protection.steps
+    )
+
+
 def shared_by_members(home: np.ndarray, code: np.ndarray) -> float:
     """Share (0-1) of the households with several known members whose members all have the same value."""
     members = pd.DataFrame({"home": home, "code": code})[code >= 0].groupby("home")["code"].agg(["size", "nunique"])

@@ -89,7 +89,7 @@ _LATITUDE = re.compile(r"(?i)(?:^|[_\W])lat(?:itude?)?(?:$|[_\W\d])")
 _LONGITUDE = re.compile(r"(?i)(?:^|[_\W])(?:lo?ng?|longitude?)(?:$|[_\W\d])")
 # Numbers of goods, places and papers have check digits too, and tell no person: by the titles that the library gives.
 _OF_NO_PERSON = re.compile(
-    r"(?i)post|drug|securities|stock|slip|receipt|routing|school|note|EC Number|energy|NACE|excise"
+    r"(?i)post|drug|securities|stock|slip|receipt|routing|school|note|EC Number|energy|NACE|excise|IBAN"
 )
 
 
@@ -183,7 +183,8 @@ def identifiers_of(
             return []
         quantity = quantity and not _are_codes(numbers)
         rows = _some(len(values))
-        contents = [*_numbers_held(_whole_texts(values, numbers, rows), times[rows], times.sum(), varied)]
+        like = varied and not quantity  # amounts from 600 to 999 million look like telephones
+        contents = [*_numbers_held(_whole_texts(values, numbers, rows), times[rows], times.sum(), like)]
         return contents or (_unique(times, homes) if varied and not quantity else [])
     texts = _texts(values)
     contents = [*_texts_held(texts, times, varied)]
@@ -266,18 +267,20 @@ def _texts_held(texts: pa.Array, times: np.ndarray, varied: bool) -> Iterator[Co
     if not digits.any():
         return
     texts, times = texts.filter(pa.array(digits)), times[digits]
-    if (which := _ibans(texts)).any():
-        yield "iban", int(times[which].sum()), ""
+    accounts = _ibans(texts)
+    if accounts.any():
+        yield "iban", int(times[accounts].sum()), ""
     inside = pc.struct_field(pc.extract_regex(texts, _IN_TEXT), "number")
     whole = _matches(texts, _WHOLE_CELL) & ~(_matches(texts, _WORD) & _matches(pc.fill_null(inside, ""), enough))
     numbers = pc.if_else(pa.array(whole), texts, inside)
     known = np.flatnonzero(numbers.is_valid().to_numpy(zero_copy_only=False))
     rows = known[_some(len(known))]
     checked = [*_numbers_held(numbers.take(pa.array(rows)).to_pylist(), times[rows], times[known].sum(), varied)]
-    telephones = _matches(texts, _TELEPHONE)
+    telephones = _matches(texts, _TELEPHONE).copy()
     for pattern, share in ((_AMONG_WORDS, 0), (_IN_GROUPS, 0.5)):
         if (like := _matches(texts, pattern)).sum() >= max(_LONG_TEXTS, share * len(texts)):
             telephones = telephones | like
+    telephones &= ~accounts
     if telephones.any() and not any(kind in ("card", "number") for kind, _, _ in checked):
         checked = [("telephone", int(times[telephones].sum()), "")]
     yield from checked

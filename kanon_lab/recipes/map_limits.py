@@ -35,7 +35,8 @@ def judged_rows(protection: Chain, plan: Plan, wanted: Iterable[Measure] = ()) -
         if all(row["met"] for row in verdict):
             rows = (row for name in names for row in release.rows(name, plan.limits[name]))
             verdict += [dict(zip(VERDICT, row, strict=True)) for row in rows]
-    return {"verdict": verdict if is_set((row["name"], row["limit"]) for row in verdict) else [], **{row.name: _value(release, row, plan) for row in wanted}}
+    asked = is_set((row["name"], row["limit"]) for row in verdict)
+    return {"verdict": verdict if asked else [], **{row.name: _value(release, row, plan) for row in wanted}}
 
 
 def _value(release: Release, measure: Measure, plan: Plan) -> float | None:

@@ -16,6 +16,7 @@ from kanon_lab.recipes.households import (
     OF_HOUSEHOLDS,
     household_disclosure,
     household_keys,
+    keeps_household_ids,
     order_notes,
     shared_by_members,
 )
@@ -158,7 +159,7 @@ def _households(protection: Chain) -> Iterator[Note]:
         uniques=counted["sample_uniques"],
         k_without=state.measured.k_achieved,
     )
-    if not any(step.changed.get(str(spec.household)) for step in protection.steps):
+    if keeps_household_ids(protection):
         yield Note("household_values", household=household)
 
 

@@ -146,6 +146,8 @@ class _Hidden:
         self.known, self.shown = protection.state.truth.attacked(protection.state.working, self.keys)
         self.records = np.ones(len(self.known), dtype=np.int64) if self.counts is None else self.counts.records
         self.gone = (self.shown < 0) & (self.known >= 0)
+        # Where a gap is a value of its own, an office counts the classes as they are released too.
+        self.claims = ("compatible", "true_key", *(["own_class"] if protection.spec.missing == "category" else []))
         self.names = [name for name, gone in zip(self.keys, self.gone.T, strict=True) if gone.any()]
 
     def codes_of(self, name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -167,6 +169,6 @@ class _Hidden:
         right = ((filled == self.known) | (filled < 0) | (self.known < 0)).all(axis=1)
         everywhere = np.zeros(len(filled), dtype=np.int64)
         before, after = (alike_by_claim(self.known, shown, everywhere, self.counts) for shown in (self.shown, filled))
-        fallen = [(before[claim] >= k) & (after[claim] < k) for claim in ("compatible", "true_key")]
+        fallen = [(before[claim] >= k) & (after[claim] < k) for claim in self.claims]
         records = records_in(right & np.any(fallen, axis=0), self.counts)
         return Shown(records, (*guesses, *columns) if records else ())

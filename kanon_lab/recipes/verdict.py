@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
@@ -15,11 +15,13 @@ from kanon_lab.classes.counts import records_in
 from kanon_lab.columns import named_rows
 from kanon_lab.errors import shortened
 from kanon_lab.measures import measure, with_household_composition
+from kanon_lab.measures.class_values import distinct_l
 from kanon_lab.measures.file_measures import UNWEIGHTED, ClassRisks
 from kanon_lab.measures.registry import LIMITS, limit_of
 from kanon_lab.methods import CLAIMS
+from kanon_lab.recipes.combinations import by_keys
 from kanon_lab.recipes.exposure import Exposure, exposed_by_columns
-from kanon_lab.recipes.households import household_keys
+from kanon_lab.recipes.households import household_keys, keeps_household_ids
 from kanon_lab.recipes.identifiers import columns_of
 from kanon_lab.recipes.notes import stale_ghosts
 from kanon_lab.recipes.released import unassigned
@@ -75,6 +77,10 @@ VERDICT = ["name", "variable", "level", "limit", "bound", "found", "met", "recor
 _USUAL_K = 2
 # A caution is given if more than this share (0-1) of the records is linked by their quantities.
 _MOST_LINKED = 0.05
+# Limits that an engine's counts cannot be held against; where an office takes one away, nothing else speaks of it.
+_OF_RECORDS = [name for name, measure in LIMITS.items() if measure.taken_from == "release" and not measure.counted]
+# Limits on the values of a class: with one of them an office has said what is enough.
+_OF_VALUES = [name for name, measure in LIMITS.items() if measure.kind == "diversity"]
 
 
 @dataclass(frozen=True)
@@ -82,8 +88,9 @@ class Caution:
     """A risk of a release that no limit covers.
 
     `key` is ``identifier``, ``exposed``, ``own_class``, ``true_key``, ``household_size``, ``household_composition``,
-    ``numeric_linkage``, ``perturbed``, ``stale_ghosts`` or, in a report, ``held_identifier``; `count` the records (of
-    an identifier the cells; None where none are counted); `columns` those that reveal it; `text` a sentence.
+    ``household_values``, ``homogeneous``, ``numeric_linkage``, ``perturbed``, ``stale_ghosts``, ``uncounted`` or,
+    in a report, ``held_identifier``; `count` the records (of an identifier the cells; None where none are counted);
+    `columns` those that reveal it; `text` a sentence.
     """
 
     key: str
@@ -111,6 +118,7 @@ class Judged:
     exposure: Exposure | None = field(repr=False)
     claims: pd.DataFrame = field(repr=False)
     cautions: tuple[Caution, ...] = field(repr=False)
+    rarest: str = ""  # Where advice on a limit that is not met names it: see `rarest_key`
 
     @property
     def met(self) -> bool:
@@ -182,7 +190,25 @@ def judge(protection: Chain, limits: Mapping[str, Any], *, k_required: int | Non
     rows = [row for name, limit in limits.items() for row in release.rows(name, limit)]
     verdict = pd.DataFrame(rows, columns=VERDICT, dtype=object)
     verdict = verdict.astype({"level": float, "met": bool, "records": "Int64"})
-    return Judged(k, verdict, release.exposure, release.claims, tuple(_cautions(release, limits)))
+    unmet = verdict.loc[~verdict["met"], "name"]
+    rarest = rarest_key(release) if any("{key}" in LIMITS[name].advice() for name in unmet) else ""
+    return Judged(k, verdict, release.exposure, release.claims, tuple(_cautions(release, limits)), rarest)
+
+
+def rarest_key(release: Release) -> str:
+    """The released key without which fewest records are below k; of several, the one with most values.
+
+    Without a released key, the first key of the file.
+    """
+    spec, state = release.protection.released_spec, release.protection.state
+    if len(spec.key_variables) < 2:
+        return (*spec.key_variables, *release.protection.spec.key_variables)[0]
+
+    def rank(key: str) -> tuple[int, int]:
+        others = state.table(by_keys(spec, tuple(name for name in spec.key_variables if name != key)))
+        return others.violations([release.k])[release.k], -state.table(by_keys(spec, (key,))).n_classes
+
+    return min(spec.key_variables, key=rank)
 
 
 def k_of(limits: Mapping[str, Any], k_required: int | None) -> int:
@@ -300,7 +326,7 @@ def _row(name: str, limit: float, value: float | None, *, variable=None, level=N
     return name, variable, level, limit, bound, value, met, records, columns
 
 
-def _cautions(release: Release, limits: Container[str]) -> Iterator[Caution]:
+def _cautions(release: Release, limits: Mapping[str, Any]) -> Iterator[Caution]:
     """Cautions of what no limit counts, the gravest first."""
     protection, last, k = release.protection, release.last, release.k
     spec = protection.spec
@@ -327,6 +353,13 @@ def _cautions(release: Release, limits: Container[str]) -> Iterator[Caution]:
             yield _caution("household_size", unique, household)
         if release.composition:
             yield _caution("household_composition", release.composition, household)
+    if keeps_household_ids(protection):
+        yield _caution("household_values", None, household)
+    limited = {name for measure in _OF_VALUES for name in limits.get(measure, ())}
+    for name in [name for name in release.diversity if name not in limited]:
+        same = distinct_l(release.table.sensitive_counts(name)) == 1
+        if records := int(release.table.records[same].sum()):
+            yield _caution("homogeneous", records, (name,))
     linked = last["numeric_linkage"]
     if "numeric_linkage" not in limits and linked is not None and linked > _MOST_LINKED:
         yield _caution("numeric_linkage", None, spec.numeric_variables, linked=linked)
@@ -335,6 +368,8 @@ def _cautions(release: Release, limits: Container[str]) -> Iterator[Caution]:
     if protection.state.counts is None:
         for columns, note in stale_ghosts(protection):
             yield Caution(note.key, None, columns, Note("caution_grave", note=note))
+    elif left := tuple(name for name in _OF_RECORDS if name not in limits):
+        yield Caution("uncounted", None, (), Note("caution_uncounted", names=left))
 
 
 def _caution(key: str, records: int | None, columns: tuple[str, ...], **parts: Any) -> Caution:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -10,6 +11,8 @@ from kanon_lab.measures.registry import LIMITS, Measure, limit_of, measures
 from kanon_lab.report.words import Words
 
 if TYPE_CHECKING:
+    from kanon_lab.recipes.chain import Protection
+    from kanon_lab.recipes.verdict import Judged
     from kanon_lab.report.analysis import Analysis
 
 
@@ -23,35 +26,66 @@ def limit_value(row: Any, value: float | None, beside: float | None, w: Words) -
     return w.percent(value, beside) if LIMITS[row.name].share else w.significant(value, beside)
 
 
-def advice_on(a: Analysis, row: Any, w: Words) -> str:
-    """What to do about a limit that is not met, naming the key that most often makes a record rare."""
-    summary, limit = a.summary, limit_of(row.name)
-    if a.left_out and pd.isna(row.found):
+@dataclass(frozen=True)
+class Release:
+    """What advice on a limit says of a release beside the limit itself."""
+
+    k: int
+    records: Any
+    persons: Any  # That somebody who looks for all would re-identify
+    household: str | None
+    rarest: str  # The key that makes most records rare
+    internal: bool  # Whether the office reads it
+    counted: bool  # Whether there are an engine's counts only
+
+    @classmethod
+    def of(cls, a: Analysis) -> Release:
+        """What a report says."""
+        after, counted = a.summary["after"]["expected_reidentifications"], bool(a.left_out)
+        household, rarest = a.summary["household"], a.judged.rarest
+        return cls(a.summary["k"], a.summary["records"], after, household, rarest, a.internal, counted)
+
+    @classmethod
+    def of_protection(cls, protection: Protection, judged: Judged) -> Release:
+        """What a command says to the office."""
+        persons = protection.state.measured.row()["expected_reidentifications"]
+        household, counted = protection.spec.household, protection.state.counts is not None
+        return cls(judged.k, protection.n, persons, household, judged.rarest, True, counted)
+
+
+def advice_on(release: Release, row: Any, w: Words, *, remedy: bool = False) -> str:
+    """What to do about a limit that is not met, naming the key that makes most records rare.
+
+    A `remedy` leaves out its first sentence, which says what was measured.
+    """
+    limit = limit_of(row.name)
+    if release.counted and pd.isna(row.found):
         return w.say("do_uncounted", name=limit_title(row, w), limit=row.name)
     parts = {
         "value": limit_value(row, row.found, row.limit, w),
         "limit": limit_value(row, row.limit, row.found, w),
-        "key": _rarest(a),
+        "key": release.rarest,
         "variable": w.note(row.variable),
         "level": w.percent(row.level),
-        "k": w.number(summary["k"]),
-        "columns": w.listed(row.columns) if a.internal or limit.named else w.say("internal_names"),
-        "household": summary["household"],
+        "k": w.number(release.k),
+        "columns": w.listed(row.columns) if release.internal or limit.named else w.say("internal_names"),
+        "household": release.household,
         "records": "" if pd.isna(row.records) else w.number(row.records),
-        "all": w.number(summary["records"]),
-        "persons": w.significant(summary["after"]["expected_reidentifications"]),
+        "all": w.number(release.records),
+        "persons": w.significant(release.persons),
     }
-    if limit.inside and not a.internal:
+    if limit.inside and not release.internal:
         return w.say("do_internal", name=limit_title(row, w), value=parts["value"])
-    return LIMITS[row.name].advice(w.language).format(**parts)
+    advice = LIMITS[row.name].advice(w.language)
+    return (advice.partition(". ")[2] if remedy else advice).format(**parts)
 
 
-def _rarest(a: Analysis) -> str:
-    """The key behind most uniqueness in the release; of several, or where none is unique, that of most categories."""
-    after = a.suda[a.suda["version"] == "after"].set_index("variable")["contribution"]
-    keys = a.variables[a.variables["column"].isin(a.summary["keys"]) & a.variables["distinct_after"].notna()]
-    keys = keys.assign(share=keys["column"].map(after).astype(float).fillna(0).round(6))
-    return keys.sort_values(["share", "distinct_after"], kind="stable")["column"].iloc[-1]
+def advised(judged: Judged, release: Release) -> dict[str, Any]:
+    """A verdict as JSON has it; each limit with ``advice``: what to do if it is not met, in English."""
+    whole, w = judged.to_dict(), Words("en")
+    rows = zip(whole["limits"], judged.verdict.itertuples(index=False), strict=True)
+    limits = [{**shown, "advice": None if row.met else advice_on(release, row, w, remedy=True)} for shown, row in rows]
+    return {**whole, "limits": limits}
 
 
 def main_measures(a: Analysis, w: Words) -> pd.DataFrame:

@@ -17,6 +17,7 @@ from kanon_lab.recipes.tradeoff import measure_of, seeing
 from kanon_lab.recipes.verdict import is_set
 from kanon_lab.recipes.yaml_file import dump_yaml
 from kanon_lab.report.measured import (
+    Release,
     advice_on,
     diversities,
     limit_title,
@@ -113,7 +114,8 @@ def _verdict(a: Analysis, w: Words) -> list:
     counts = {"unmet": len(unmet), "all": len(verdict)}
     key = "no_limit" if unset else "some_unknown" if unknown else "some_unmet"
     whole = w.text(key, style="kanon-verdict kanon-unmet", **({} if unset else counts))
-    lines = [advice_on(a, row, w) for row in unmet.itertuples(index=False)]
+    release = Release.of(a)
+    lines = [advice_on(release, row, w) for row in unmet.itertuples(index=False)]
     return [whole, table, w.section("h_unmet", Bullets(lines))]
 
 

@@ -16,6 +16,7 @@ def limit(name, bound, limit, value, met):
     return {
         **{"name": name, "variable": None, "level": None, "limit": limit, "bound": bound},
         **{"value": value, "met": met, "records": None, "columns": ["mail"] if name == "unassigned_columns" else []},
+        "advice": None if met else f"mend {name}",
     }
 
 
@@ -82,9 +83,11 @@ def test_people_read_the_verdict_in_a_line_a_limit(made, capsys):
     assert capsys.readouterr().out.splitlines() == [
         "r.html: 4 bytes, 1.2 s (a.yml)",
         "  NOT MET  k (for an intruder who knows the true keys): 2, to be at least 3",
+        "           mend k",
         "  met      global risk: 1.1%, to be at most 2%",
         "  met      household risk: not known, to be at most 5%",
         "  NOT MET  released columns without a role (mail): 1, to be at most 0",
+        "           mend unassigned_columns",
         "  caution  age was perturbed",
     ]
 

@@ -428,7 +428,7 @@ def test_a_limit_that_is_not_met_exits_with_3_and_writes_nothing(capsys, tmp_pat
     lines = ["commune,sex,region", *(f"c{code},{'mw'[n % 2]},r{code // 4}" for n, code in enumerate(commune * 4))]
     (tmp_path / "survey.csv").write_text("\n".join(lines))
     settings = "key_variables: [commune, sex]\nmissing: category\nk_required: 9\n"
-    settings += "released_as_is: region\nsteps:\n- suppress: {}\n"
+    settings += "released_as_is: region\nsteps:\n- suppress: {}\n- shuffle_records: {}\n"
     out = tmp_path / "out.csv"
     for limits, code, region in (("", 3, True), ("limits: {exposed_by_columns: 100}\n", 0, True), ("", 0, False)):
         gone = "" if region else "- remove_variables: {variables: region}\n"

@@ -1,6 +1,7 @@
 """Columns that identify persons by what their cells hold: what is found, what is not, and what the verdict says."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from stdnum import luhn
 from stdnum.cl import rut
-from stdnum.es import dni, nie
+from stdnum.es import ccc, dni, nie
 from stdnum.pl import pesel
 
 from kanon_lab import KeySpec
@@ -21,12 +22,21 @@ from kanon_lab.recipes.verdict import judge
 from kanon_lab.terms import texts, wordings
 
 N = 240
+
+
+def account(number):
+    """A Spanish bank account with its check digits."""
+    bank, own = f"2100{number % 9973:04}", f"{number:010}"
+    return f"{bank}{ccc.calc_check_digits(f'{bank}00{own}')}{own}"
+
+
 RANDOM = np.random.default_rng(29)
 ROW, LONG = np.arange(N), RANDOM.permutation(np.arange(N)) * 97_531 + 5_000_000
 DNI = [f"{number}{dni.calc_check_digit(f'{number:08}')}" for number in LONG + 10_000_000]
 RUT = [f"{number}{rut.calc_check_digit(str(number))}" for number in LONG]
 PESEL = [f"{y:02}{m:02}{d:02}{s:04}" for y, m, d, s in zip(ROW % 90 + 10, ROW % 12 + 1, ROW % 28 + 1, ROW * 7)]
 NINE = 600_000_000 + LONG
+ACCOUNTS = [f"ES{98 - int(f'{text}142800') % 97:02}{text}" for text in map(account, LONG)]
 
 
 def some(text, every=3):
@@ -49,6 +59,8 @@ HELD = {
     "profiles": (some("network.com/persons/{}"), "web", 80, ""),
     "one account": (["ES91 2100 0418 4502 0005 1332", *["none"] * (N - 1)], "iban", 1, ""),
     "accounts without blanks": (some("ES9121000418450200051332"), "iban", 80, ""),
+    "Spanish accounts": (numbered(ACCOUNTS, "{}", 1), "iban", N, ""),
+    "Spanish accounts in groups": ([" ".join(re.findall("....", text.lower())) for text in ACCOUNTS], "iban", N, ""),
     "accounts in small letters": (some("es91-2100-0418-4502-0005-1332"), "iban", 80, ""),
     "cards": ([f"4{n:014}{luhn.calc_check_digit(f'4{n:014}')}" for n in LONG], "card", N, ""),
     "cards as numbers": ([int(f"4{n:014}{luhn.calc_check_digit(f'4{n:014}')}") for n in LONG], "card", N, ""),
@@ -153,6 +165,13 @@ def test_roles_take_away_what_is_said_of_variety_and_not_what_is_an_address():
     assert found(released_as_is=["own", "mail"], numeric_variables=["income"]) == ["mail"]
     assert found(keys=["own"], weight="income") == found(household="own", released_as_is=["income"]) == ["mail"]
     assert found(sensitive_variables=["own", "income"], keys=["mail"]) == ["own", "mail", "income"]
+
+
+def test_amounts_of_hundreds_of_millions_are_no_telephones_where_they_are_a_quantity():
+    sales = pd.Series(np.where(ROW % 4, NINE, NINE - 550_000_000), name="sales")
+    spec = KeySpec(["zone"], numeric_variables=["sales"])
+    assert [identifiers_in(sales.to_frame(), spec)] == [()]
+    assert [found.kind for found in identifiers_in(sales.to_frame())] == ["telephone"]
 
 
 def test_what_is_an_address_or_a_number_of_a_person_is_so_where_it_is_listed():

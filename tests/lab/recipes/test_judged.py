@@ -99,6 +99,9 @@ def test_every_limit_is_met_just_where_what_was_measured_keeps_to_it(frame, miss
     assert told["limits"][7]["level"] == share
 
 
+FRAME = pd.DataFrame({"age": range(20, 60)})
+
+
 def test_a_limit_on_what_cannot_be_measured_is_not_met_and_one_on_what_is_not_released_does_not_bind():
     frame = pd.DataFrame({"age": range(20, 60), "sex": ["m", "w"] * 20, "illness": ["a", "b", "c", "c"] * 10})
     spec = KeySpec(["age", "sex"], sensitive_variables=["illness"])
@@ -110,7 +113,7 @@ def test_a_limit_on_what_cannot_be_measured_is_not_met_and_one_on_what_is_not_re
     quantities = protect(frame, KeySpec(["sex"], numeric_variables=["age"]))
     linked = quantities.state.measured["numeric_linkage"]
     assert (
-        judge(quantities, {"numeric_linkage": linked}).met
+        judge(quantities, {"numeric_linkage": linked}).verdict["met"].all()
         and not judge(quantities, {"numeric_linkage": 0.9 * linked}).met
     )
     gone = protect(frame, spec).apply("remove_variables", {"variables": "illness"})
@@ -125,7 +128,32 @@ def test_limits_that_say_nothing_of_who_can_be_found_are_none_by_themselves():
         judged = judge(protect(frame, spec), as_limits(limits, spec=spec))
         assert judged.verdict["met"].all()
         assert not judged.met
-        assert judge(protect(frame, spec), as_limits({"k": 1, **limits}, spec=spec)).met
+        assert judge(protect(frame, spec), as_limits({"above_risk": {0.5: 40}, **limits}, spec=spec)).met
+
+
+@pytest.mark.parametrize(
+    "limits", [{"k": 1}, {"global_risk": 1}, {"true_key": 1}, {"combinations": [{"size": 1, "at_least": 1}]}]
+)
+def test_a_limit_that_every_file_meets_is_no_limit(limits):
+    judged = judge(protect(FRAME, ["age"]), as_limits(limits, spec=KeySpec(["age"])))
+    assert judged.verdict["met"].all()
+    assert not judged.met
+
+
+def test_classes_of_one_value_and_household_ids_as_they_came_are_cautions_until_something_is_done():
+    frame = pd.DataFrame({"age": [1, 1, 1, 2, 2, 2], "illness": [*"aaabca"], "home": [7, 7, 8, 8, 9, 9]})
+    spec = KeySpec(["age"], sensitive_variables=["illness"], household="home")
+    chain = protect(frame, spec)
+
+    def counted(chain, limits):
+        cautions = judge(chain, as_limits(limits, spec=spec)).cautions
+        return {c.key: c.count for c in cautions if c.key in ("homogeneous", "household_values")}
+
+    assert counted(chain, {"k": 3}) == {"homogeneous": 3, "household_values": None}
+    assert counted(chain.apply("renumber"), {"k": 3, "distinct": 1}) == {}
+    assert counted(chain.apply("renumber"), {"k": 3}) == {"homogeneous": 3}
+    gone = chain.apply("remove_variables", {"variables": ["home", "illness"]})
+    assert counted(gone, {"k": 3}) == {}
 
 
 def test_a_column_of_which_nobody_has_said_anything_is_not_met():

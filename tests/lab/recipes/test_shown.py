@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_lab import KeySpec, protect
@@ -135,8 +135,7 @@ def test_neighbours_are_counted_where_the_file_is_in_order_until_it_is_shuffled(
     assert judge(chain.apply("shuffle_records"), limits).met
 
 
-@settings(max_examples=5)
-@given(st.integers(0, 10_000))
+@pytest.mark.parametrize("seed", range(5))  # by chance alone one order in some thousand tells something
 def test_an_order_by_something_else_tells_nothing(seed):
     frame = survey(60, seed).drop(columns=["home", "income"])
     assert shown_by_neighbours(chain_of(frame.sort_values("age", ignore_index=True), household=None), 3) == 0
