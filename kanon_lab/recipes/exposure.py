@@ -17,7 +17,8 @@ intruder who knows which value goes with which has one more key than the office 
 4. A column counts only if luck explains its gain less than once in a million times (`kanon_lab.recipes.guessing`), all
    columns, parts, pairs and keys that are tried taken together.
 
-Columns are read as they are, by their parts (`kanon_lab.recipes.column_parts`), and in pairs.
+Columns are read as they are, by their parts (`kanon_lab.recipes.column_parts`), and in pairs; and cells that spell out
+what is hidden in their record count where they are too few to learn from (`kanon_lab.recipes.written`).
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from kanon_lab.recipes.guessing import Guess, Target, joint
 from kanon_lab.recipes.measured import met_by, same_values
 from kanon_lab.recipes.released import role_of
 from kanon_lab.recipes.state import Chain
+from kanon_lab.recipes.written import guess_written, values_written
 from kanon_lab.roles import KeySpec, check_k
 
 # Luck explains what counts less than once in a million times; the more is tried, the less it may explain.
@@ -302,7 +304,7 @@ class _Search:
                 guess = self.columns[name].best_guess(targets[key], self.evidence)
                 known = [] if guess is None else [self._told((name,), key, targets[key], guess)]
                 if guess is None or guess.removed < 1:
-                    known += self._following(name, (key,))
+                    known += [*self._following(name, (key,)), *self._spelt_out(name, key, len(hidden))]
                 if known:
                     best = max(known, key=lambda other: other.guess.weights[self.below(k, [other])].sum())
                     complete |= {(name, key, best.direction)} if best.guess.removed == 1 else set()
@@ -341,6 +343,13 @@ class _Search:
     def _told(self, columns: tuple[str, ...], key: str, target: Target, guess: Guess) -> _Dependence:
         shown = np.where(self.kept[key], target.codes, guess.values)
         return _Dependence(columns, (key,), "tells", guess, target.codes, shown)
+
+    def _spelt_out(self, name: str, key: str, keys: int) -> Iterator[_Dependence]:
+        """A key that cells of the column spell out, be they few."""
+        target = Target(self.true[key], self.hidden([key]), self.seen((key,)), self.home)
+        written = values_written(self.protection.aligned[name], self.protection.original[key])
+        if (guess := guess_written(written, target, keys * len(self.others))) is not None:
+            yield self._told((name,), key, target, guess)
 
     def _told_together(self, names: tuple[str, ...], key: str, target: Target) -> Iterator[_Dependence]:
         """A key that two columns tell, more than each of them alone; one may be what is released of the key itself."""

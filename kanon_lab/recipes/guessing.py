@@ -151,7 +151,7 @@ class Target:
         self.codes, self.without, self.home = codes, without, home
         self.wanted, self._right = wanted & (codes >= 0), dict[int, np.ndarray]()
 
-    def _right_without(self, way: int) -> np.ndarray:
+    def right_without(self, way: int) -> np.ndarray:
         """Records in which a guess without the column is right."""
         if way not in self._right:
             self._right[way] = best_guesses(self.without[way], self.codes, self.home) == self.codes
@@ -177,7 +177,7 @@ class Target:
         hits = (values == self.codes)[asked]
         right, usual, n = int(hits.sum()), 0, int(asked.sum())
         for way, seen in enumerate(self.without):
-            others = self._right_without(way)[asked]
+            others = self.right_without(way)[asked]
             usual = max(usual, int(others.sum()))
             if right <= usual:
                 return None

@@ -201,3 +201,26 @@ def test_independent_columns_are_not_accused():
 @pytest.mark.slow
 def test_independent_columns_of_200_files_are_not_accused():
     assert not accused(range(30, 230))
+
+
+@pytest.mark.parametrize("text", ["{}", "moved here from {}, alone"])
+def test_a_few_cells_that_spell_out_the_hidden_value_of_their_own_record_are_counted(text):
+    """Three men of ninety in rare zones: their zones are hidden, and a remark that only they have says them."""
+    n, rare = 600, ["West", "Coast", "Hills"]
+    frame = pd.DataFrame(
+        {"zone": ["North", "South", "East"] * (n // 3), "age": [20, 30, 40, 50] * (n // 4), "sex": "f"}
+    )
+    frame.loc[: 2 * len(rare) + 4, ["zone", "age", "sex"]] = ["North", 90, "m"]
+    frame.loc[: len(rare) - 1, "zone"] = rare
+    suppress = {"k_required": 3, "importance": {"zone": 3, "age": 1, "sex": 2}, "claim": "true_key"}
+
+    def exposed(remarks):
+        spec = KeySpec(["zone", "age", "sex"], released_as_is=["remark"])
+        chain = protect(frame.assign(remark=pd.Series(remarks).reindex(frame.index)), spec).apply("suppress", suppress)
+        assert chain.aligned["zone"].isna().sum() == len(rare)
+        return exposed_by_columns(chain, 3)
+
+    told = exposed([text.format(zone) for zone in rare])
+    assert (told.records, told.names) == (len(rare), ("remark",))
+    assert exposed([text.format(zone) for zone in ("East", "Hills", "Coast")]).records == 0
+    assert exposed(["alone"] * len(rare)).records == 0
