@@ -72,10 +72,10 @@ def compare(source, old, keys, id, same_order, config, missing, k, fail_under_k,
     An intruder who has last year's and this year's release, or two versions of one release, knows more than either
     tells. Only counts are printed, never a value of a record. Keep this output inside your office all the same.
 
-    With --id, the records of a person are linked: an intruder then knows the keys in both files (which may have changed,
-    or be in other bands), sees in one what the other hides, and knows who came and who left. With --same-order, records
-    are linked by their place. Without a link, the classes are counted in both files: which only one has, which differ
-    by few records, and which bands cross.
+    With --id, the records of a person are linked: an intruder then knows the keys in both files (which may have
+    changed, or be in other bands), sees in one what the other hides, and knows who came and who left. With
+    --same-order, records are linked by their place. Without a link, the classes are counted in both files: which only
+    one has, which differ by few records, and which bands cross.
 
     OLD and FILE are files that kanon-lab measure reads. A key that only one of them has counts there.
 
@@ -107,7 +107,7 @@ def compare(source, old, keys, id, same_order, config, missing, k, fail_under_k,
     )
     result = {**OFFICE, "old": old, "new": source.file, "id": id, **together.to_dict()}
     result["notes"] += [f"{name}: {note}" for name, read in zip(files, reads) for note in reading_notes(read)]
-    show(result, partial(_print, result), as_json=as_json)
+    show(result, partial(_print, result, together.groups), as_json=as_json)
     if fail_under_k is not None and together.k_with < fail_under_k:
         end(1, f"{' with '.join(files)}: k is {together.k_with}, below {fail_under_k} (--fail-under-k)")
 
@@ -120,7 +120,7 @@ def _read(source, wanted, reading):
         return source.read(**reading)
 
 
-def _print(result):
+def _print(result, groups):
     """Print the result for people."""
     records, by = result["records"], result["linked_by"]
     link = {"id": f"by {shortened(str(result['id']))}", "order": "by their place"}.get(by, "not linked")
@@ -132,20 +132,15 @@ def _print(result):
             f"records: {link}" + (f"; persons in both: {records['both']:,}" if by else ""),
         ]
     )
-    print_parts(_alike(result), *(_cells(result) if by else ()), _classes(result), list_notes(result["notes"]))
+    print_parts(_alike(groups), *(_cells(result) if by else ()), _classes(result), list_notes(result["notes"]))
 
 
-def _alike(result):
-    """The smallest class of each group of persons, and those below each k."""
-    smallest = {**result["k_achieved"], "joint": result["k_joint"], "filled": result["k_filled"]}
-    smallest |= {f"only_{name}": k for name, k in (result["k_only"] or {}).items()} | {"with": result["k_with"]}
-    rows = [
-        [title, f"{smallest[name]:,}", f"{result['uniques'][name]:,}", *(f"{n:,}" for n in below.values())]
-        for name, title in _GROUPS.items()
-        if smallest.get(name) is not None and (below := result["violations"][name]) is not None
-    ]
-    heads = ["who, and by what", "k", "unique", *(f"below {k}" for k in result["violations"]["with"])]
-    return Section("Persons alike", [Table.of_texts(heads, rows)])
+def _alike(groups):
+    """The fewest alike in each group of persons, and those below each k."""
+    shown = groups[groups["persons"] > 0].drop(columns="persons")
+    rows = [[_GROUPS[name], *(f"{count:,}" for count in row)] for name, *row in shown.itertuples()]
+    heads = [name if isinstance(name, str) else f"below {name}" for name in shown.columns]
+    return Section("Persons alike", [Table.of_texts(["who, and by what", *heads], rows)])
 
 
 def _cells(result):

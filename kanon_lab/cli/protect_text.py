@@ -7,7 +7,7 @@ import pandas as pd
 from kanon_lab.cli.output import list_diversity, list_notes, print_for_office, print_lines, print_parts
 from kanon_lab.digits import number, percent
 from kanon_lab.errors import shortened
-from kanon_lab.measures.registry import LIMITS, measures
+from kanon_lab.measures.registry import LIMITS, limit_of, measures
 from kanon_lab.recipes.verdict import is_set
 from kanon_lab.report.tables import OVERLAPS, indicators
 from kanon_lab.report.words import texts
@@ -35,7 +35,9 @@ def judged_lines(judged):
         value = "not known" if row["value"] is None else form(row["value"], row["limit"])
         wanted = f"to be {row['bound']} {form(row['limit'], row['value'])}"
         columns = "" if row["met"] or not row["columns"] else f" ({_named(row['columns'])})"
-        lines.append(("met" if row["met"] else "NOT MET", f"{label}{columns}: {value}, {wanted}"))
+        unset = limit_of(row["name"]).unset
+        remedy = f". {unset[0].format()}" if unset and row["value"] is None else ""
+        lines.append(("met" if row["met"] else "NOT MET", f"{label}{columns}: {value}, {wanted}{remedy}"))
     for mark, text in [*lines, *(("caution", caution["text"]) for caution in judged["cautions"])]:
         yield from wrapped(text, f"  {mark:7}  ", indent=13)
 

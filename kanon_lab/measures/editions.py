@@ -106,8 +106,8 @@ class Editions:
     def exposed(self) -> np.ndarray:
         """For each person, the persons alike for an intruder who has both editions.
 
-        Without links: those of the new edition alone; the persons who came or left, if one edition may be the other with
-        more persons; and those within the bands that crossing bands make, if both may have the same persons.
+        Without links: those of the new edition alone; the persons who came or left, if one edition may be the other
+        with more persons; and those in the bands that crossing bands make, if both may have the same persons.
         """
         if self.linked is not None:
             return self.linked.exposed
@@ -121,28 +121,46 @@ class Editions:
         """The fewest persons alike for an intruder who has both editions."""
         return int(self.exposed.min())
 
-    def to_dict(self) -> dict[str, Any]:
-        """The result in types that JSON has, as ``kanon-lab compare --json`` prints it."""
-        linked, counts = self.linked, self.counts
-        groups = {"old": self.alike["old"], "new": self.alike["new"], "with": self.exposed}
+    @property
+    def persons_in_both(self) -> int | None:
+        """Persons whose records are linked; None without links."""
+        return None if self.linked is None else len(self.linked.joint)
+
+    @property
+    def groups(self) -> pd.DataFrame:
+        """One row a group of persons: ``persons``, ``k`` (the fewest alike), ``unique``, and by each k those below it.
+
+        Groups are ``old`` and ``new`` (each edition alone); if there are links, persons in both by both editions
+        (``joint``, ``filled``), and those in one only (``only_old``, ``only_new``); and ``with`` (`exposed`).
+        """
+        groups, linked = dict(self.alike), self.linked
         if linked is not None:
             groups |= {"joint": linked.joint, "filled": linked.filled}
             groups |= {"only_old": linked.only_old, "only_new": linked.only_new}
-        of_group = {name: _smallest(alike) for name, alike in groups.items()}
+        rows = [
+            (name, len(alike), _smallest(alike), *(int((alike < k).sum()) for k in (2, *self.k)))
+            for name, alike in (groups | {"with": self.exposed}).items()
+        ]
+        table = pd.DataFrame(rows, columns=["group", "persons", "k", "unique", *self.k])
+        return table.astype({"k": "Int64"}).set_index("group")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result in types that JSON has, as ``kanon-lab compare --json`` prints it."""
+        linked, counts, groups = self.linked, self.counts, self.groups
+        smallest = {str(name): None if pd.isna(k) else int(k) for name, k in groups["k"].items()}
         has, moved = counts > 0, np.abs(counts[:, 1] - counts[:, 0])
-        both = None if linked is None else len(linked.joint)
         return {
             "keys": list(self.keys),
             "missing": self.missing,
             "linked_by": self.linked_by,
-            "records": {"old": len(self.alike["old"]), "new": len(self.alike["new"]), "both": both},
-            "k_achieved": {name: of_group[name] for name in ("old", "new")},
-            "k_joint": of_group.get("joint"),
-            "k_filled": of_group.get("filled"),
-            "k_only": None if linked is None else {name: of_group[f"only_{name}"] for name in ("old", "new")},
-            "k_with": of_group["with"],
-            "uniques": {name: int((alike == 1).sum()) for name, alike in groups.items()},
-            "violations": {name: {k: int((alike < k).sum()) for k in self.k} for name, alike in groups.items()},
+            "records": {"old": len(self.alike["old"]), "new": len(self.alike["new"]), "both": self.persons_in_both},
+            "k_achieved": {name: smallest[name] for name in ("old", "new")},
+            "k_joint": smallest.get("joint"),
+            "k_filled": smallest.get("filled"),
+            "k_only": linked and {name: smallest[f"only_{name}"] for name in ("old", "new")},
+            "k_with": smallest["with"],
+            "uniques": groups["unique"].to_dict(),
+            "violations": {str(name): row.to_dict() for name, row in groups[[*self.k]].iterrows()},
             "only_in_one": linked and {"old": len(linked.only_old), "new": len(linked.only_new)},
             "shown_in_one": linked and self._cells("only_old", "only_new"),
             "changed": linked and {name: cells["changed"] for name, cells in self._cells("changed").items()},
@@ -151,7 +169,7 @@ class Editions:
                 "only_old": int((has[:, 0] & ~has[:, 1]).sum()),
                 "only_new": int((has[:, 1] & ~has[:, 0]).sum()),
             },
-            "differing": {k: int((has.all(axis=1) & (0 < moved) & (moved < k)).sum()) for k in self.k},
+            "differing": {k: int((has.all(axis=1) & (moved > 0) & (moved < k)).sum()) for k in self.k},
             "nested": self.nested,
             "crossing": {
                 name: {"bands": found.pairs, "narrowest": found.narrowest, "fewest": _smallest(found.persons)}
@@ -285,7 +303,7 @@ class _Both:
         return found
 
     def _bands(self, place: int, codes: np.ndarray) -> np.ndarray | None:
-        """Edges of the bands of an edition by their code, not a number for values that it has not; None without bands."""
+        """Edges of the bands of an edition by code, not a number for values of the other; None without bands."""
         used = np.unique(codes[codes >= 0])
         if len(used) > MOST_BANDS or (edges := bands_of(self.values[place].take(used))) is None:
             return None

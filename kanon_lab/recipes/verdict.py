@@ -14,6 +14,7 @@ from kanon_lab.classes.counts import records_in
 from kanon_lab.columns import named_rows
 from kanon_lab.errors import shortened
 from kanon_lab.measures import measure, with_household_composition
+from kanon_lab.measures.editions import Editions
 from kanon_lab.measures.file_measures import UNWEIGHTED, ClassRisks
 from kanon_lab.measures.registry import LIMITS, limit_of
 from kanon_lab.methods import CLAIMS
@@ -110,6 +111,8 @@ class Judged:
     exposure: Exposure | None = field(repr=False)
     claims: pd.DataFrame = field(repr=False)
     cautions: tuple[Caution, ...] = field(repr=False)
+    #: What an earlier release and this one tell together, where the limit ``k_with`` is set.
+    together: Editions | None = field(default=None, repr=False)
 
     @property
     def met(self) -> bool:
@@ -163,7 +166,14 @@ def judge(protection: Chain, limits: Mapping[str, Any], *, k_required: int | Non
     rows = [row for name, limit in limits.items() for row in release.rows(name, limit)]
     verdict = pd.DataFrame(rows, columns=VERDICT, dtype=object)
     verdict = verdict.astype({"level": float, "met": bool, "records": "Int64"})
-    return Judged(k, verdict, release.exposure, release.claims, tuple(_cautions(release, limits)))
+    return Judged(
+        k,
+        verdict,
+        release.exposure,
+        release.claims,
+        tuple(_cautions(release, limits)),
+        release.together if "k_with" in limits else None,
+    )
 
 
 def k_of(limits: Mapping[str, Any], k_required: int | None) -> int:
@@ -262,6 +272,17 @@ class Release:
     def unassigned(self) -> tuple[str, ...]:
         """Released columns without a role."""
         return unassigned(self.protection)
+
+    @cached_property
+    def together(self) -> Any:
+        """What an earlier release and this one tell together (`Editions`); None without one, or where not known."""
+        earlier = self.protection.earlier
+        return None if earlier is None else earlier.with_release(self.protection)
+
+    @property
+    def k_with(self) -> int | None:
+        """The fewest persons alike for an intruder who has an earlier release too."""
+        return None if self.together is None else self.together.k_with
 
     @cached_property
     def classes(self) -> ClassRisks:
