@@ -49,7 +49,11 @@ _GROUPS = {
     "--id", "Identifier of persons that both files have, such as a pseudonym: link their records.  [default: no link]"
 )
 @click.option("--same-order", is_flag=True, help="Link records by their place: both files have the same, in one order.")
-@click.option("--config", metavar="R.yml", help="Take keys, and how to read the files, from this configuration.")
+@click.option(
+    "--config",
+    metavar="R.yml",
+    help="Take keys, --missing and --id from this configuration where they are not given here.",
+)
 @missing_option
 @reads_microdata("old", "config")
 @click.option(
@@ -86,9 +90,13 @@ def compare(source, old, keys, id, same_order, config, missing, k, fail_under_k,
     reading = {}
     if config is not None:
         from kanon_lab.recipes.chain import read_recipe
+        from kanon_lab.recipes.earlier import READING
 
         recipe = read_recipe(config)
         keys, reading = keys or list(recipe.spec.key_variables), recipe.reading
+        reading = {name: reading[name] for name in READING if name in reading}
+        if id is None and not same_order and recipe.earlier is not None:
+            id = recipe.earlier.id
         if click.get_current_context().get_parameter_source("missing").name == "DEFAULT":
             missing = recipe.spec.missing
     if not keys:

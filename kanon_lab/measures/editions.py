@@ -368,7 +368,7 @@ def _link(both: _Both, pairs: tuple[np.ndarray, np.ndarray], alone: np.ndarray) 
         changed = (before != after) & (before >= 0) & (after >= 0)
         cells.append((key, int(only_old.sum()), int(only_new.sum()), int(changed.sum())))
         if both.is_common[place] and both.spec.missing == "wildcard":
-            has = [np.isin(np.arange(len(both.values[place])), codes[:, place]) for codes in both.codes]
+            has = [np.isin(np.arange(len(both.values[place]) + 1), codes[:, place]) for codes in both.codes]
             rows = only_new & has[0][after]
             filled_old[rows, place] = after[rows]
             rows = only_old & has[1][before]

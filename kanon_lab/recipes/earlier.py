@@ -18,8 +18,8 @@ from kanon_lab.measures.editions import Editions, compare_editions
 if TYPE_CHECKING:
     from kanon_lab.recipes.state import Chain
 
-# Settings for reading a file that hold for its releases too: these are written otherwise than the file was.
-_READING = ("text", "na", "max_bytes")
+#: Settings for reading a file that hold for its releases too: these are written otherwise than the file was.
+READING = ("text", "na", "max_bytes")
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def _read(release: EarlierRelease, changed: int | None) -> pd.DataFrame:
     """The records of a release; a file that has `changed` since is read again."""
     from kanon_lab.data.microdata import read_file
 
-    options = {name: value for name, value in release.reading.items() if name in _READING}
+    options = {name: value for name, value in release.reading.items() if name in READING}
     try:
         return read_file(release.path, **options).numbered
     except KanonLabError as error:
