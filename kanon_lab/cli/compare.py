@@ -95,8 +95,8 @@ def compare(source, old, keys, id, same_order, config, missing, k, fail_under_k,
         recipe = read_recipe(config)
         keys, reading = keys or list(recipe.spec.key_variables), recipe.reading
         reading = {name: reading[name] for name in READING if name in reading}
-        if id is None and not same_order and recipe.earlier is not None:
-            id = recipe.earlier.id
+        if id is None and not same_order and recipe.earlier_release is not None:
+            id = recipe.earlier_release.id
         if click.get_current_context().get_parameter_source("missing").name == "DEFAULT":
             missing = recipe.spec.missing
     if not keys:

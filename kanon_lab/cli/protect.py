@@ -172,7 +172,9 @@ def refuse_inputs(out, file, recipe_path, recipe=None):
     inputs = [("the input", DATA_SETS[file].path if file in DATA_SETS else file), ("the recipe", recipe_path)]
     steps = [] if recipe is None else [settings for _, settings in recipe.steps]
     inputs += [("a hierarchy file of the recipe", path) for path in named_files(steps)]
-    inputs += [("the earlier release", recipe.earlier.path)] if recipe is not None and recipe.earlier else []
+    inputs += (
+        [("the earlier release", recipe.earlier_release.path)] if recipe is not None and recipe.earlier_release else []
+    )
     files.refuse_inputs(out, inputs)
 
 

@@ -324,7 +324,7 @@ def protect(
     estimator: str = USUAL_ESTIMATOR,
     indicators: measures.IndicatorSet | Mapping[str, Any] | None = None,
     seed: int | None = None,
-    earlier: EarlierRelease | None = None,
+    earlier_release: EarlierRelease | None = None,
 ) -> Protection:
     """Start the protection of a file: drop its direct identifiers and measure it.
 
@@ -345,7 +345,7 @@ def protect(
         `kanon_lab.recipes.as_indicators` takes it.
     seed : int, optional
         From 0 on, of what is random in later steps. Without one it is drawn, so that nobody can guess it.
-    earlier : EarlierRelease, optional
+    earlier_release : EarlierRelease, optional
         An earlier release that an intruder may have too, for the limit ``k_with``.
 
     Returns
@@ -391,7 +391,7 @@ def protect(
     truth = Truth({name: original[name] for name in (*spec.key_variables, *spec.sensitive_variables)})
     start = State(working, (), truth, baseline.measured(working, (), truth))
     seed = drawn_seed() if seed is None else check_seed(seed)
-    return Protection(**vars(baseline), seed=seed, start=start, earlier=earlier, **labels)
+    return Protection(**vars(baseline), seed=seed, start=start, earlier_release=earlier_release, **labels)
 
 
 def _several(values: object, name: str, such_as: str) -> list:

@@ -70,7 +70,7 @@ class Plan:
     #: How to read the file: options of `kanon_lab.data.read_file`.
     reading: dict[str, Any] = field(default_factory=dict)
     #: An earlier release that an intruder may have too.
-    earlier: EarlierRelease | None = None
+    earlier_release: EarlierRelease | None = None
     #: Of reports; one of `kanon_lab.terms.LANGUAGES`.
     language: str = "en"
     #: Its name in messages about a file that it is applied to.
@@ -89,7 +89,9 @@ class Plan:
     @property
     def measured(self) -> dict[str, Any]:
         """Options of `kanon_lab.recipes.protect`."""
-        return {name: getattr(self, name) for name in ("k", "risks", "estimator", "seed", "indicators", "earlier")}
+        return {
+            name: getattr(self, name) for name in ("k", "risks", "estimator", "seed", "indicators", "earlier_release")
+        }
 
     def check(self, frame: pd.DataFrame | MicrodataFile) -> None:
         """Raise a `KanonLabError` if a column that it names cannot be used."""
@@ -103,8 +105,8 @@ class Plan:
                         such_as = f"{role}: [{shortened(', '.join(parts))}]"
                         raise OptionError(f"{role}: is one text; write a list, such as {such_as}")
             self.spec.check(frame)
-            if self.earlier is not None:
-                self.earlier.check()
+            if self.earlier_release is not None:
+                self.earlier_release.check()
             released = [name for name in frame.columns if name not in self.spec.direct_identifiers]
             levels = int(bool(self.steps) and self.steps[0][0] == "household_level")
             for position, (name, settings) in enumerate(self.steps, start=1):
@@ -147,7 +149,7 @@ def file_plan(settings: Mapping[str, Any]) -> dict[str, Any]:
     if model.earlier_release is not None:
         release = model.earlier_release
         earlier = EarlierRelease(release.file, release.id, release.same_order, model.reading)
-    planned = {**_planned(model, settings), "reading": model.reading, "earlier": earlier}
+    planned = {**_planned(model, settings), "reading": model.reading, "earlier_release": earlier}
     return {**planned, "language": model.language, "notes": notes}
 
 

@@ -130,7 +130,7 @@ class Chain(Baseline):
     given_formats: Mapping[str, str] = field(default_factory=dict, repr=False)
     given_user_missing: UserMissing = field(default_factory=dict, repr=False)
     #: A `kanon_lab.recipes.earlier.EarlierRelease` that an intruder may have too.
-    earlier: Any = field(default=None, repr=False)
+    earlier_release: Any = field(default=None, repr=False)
 
     @property
     def state(self) -> State:

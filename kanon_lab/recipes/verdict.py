@@ -276,7 +276,7 @@ class Release:
     @cached_property
     def together(self) -> Any:
         """What an earlier release and this one tell together (`Editions`); None without one, or where not known."""
-        earlier = self.protection.earlier
+        earlier = self.protection.earlier_release
         return None if earlier is None else earlier.with_release(self.protection)
 
     @property

@@ -5,7 +5,7 @@ import pytest
 
 from kanon_lab.cli import run
 from kanon_lab.errors import KanonLabError
-from kanon_lab.recipes import judge, read_recipe
+from kanon_lab.recipes import judge, read_recipe, risk_utility_map
 from kanon_lab.report import analyse, as_config
 from kanon_lab.report.sections import section
 
@@ -68,7 +68,7 @@ def test_without_an_earlier_release_the_limit_is_not_met_and_says_what_to_add(tm
 
 def test_the_file_lies_beside_the_recipe_and_is_not_overwritten(old, tmp_path, capsys):
     (tmp_path / "r.yml").write_text("{key_variables: [age], earlier_release: {file: old.csv, id: id}}")
-    assert read_recipe(tmp_path / "r.yml").earlier.path == old
+    assert read_recipe(tmp_path / "r.yml").earlier_release.path == old
     arguments = ["protect", old, "--recipe", str(tmp_path / "r.yml"), "--out"]
     other = tmp_path / "other.csv"
     FILE.to_csv(other, index=False)
@@ -109,3 +109,13 @@ def test_pages_show_the_verdict_and_the_office_what_both_tell(old):
             alone = {"en": "persons in both, hidden keys filled in", "es": "con las claves ocultas completadas"}
             assert (alone[language] in text) == internal
             assert old not in text
+
+
+def test_a_map_judges_each_recipe_with_it(old):
+    grid = {"w": [[0, 10, None], [0, 15, None]]}
+    steps = [{"recode": {"variable": "age", "bands": "$w"}}]
+    tried = {**SETTINGS, "earlier_release": {"file": old, "id": "id"}, "limits": {"k": 2}, "steps": steps}
+    mapped = risk_utility_map(FILE, tried, grid, workers=1, risk="k_with", progress=False)
+    assert mapped.points["k_with"].tolist() == [2, 2]
+    tried["limits"] = {"k": 2, "k_with": 3}
+    assert not risk_utility_map(FILE, tried, grid, workers=1, progress=False).points["met"].any()
