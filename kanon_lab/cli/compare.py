@@ -8,7 +8,6 @@ import click
 from kanon_lab.cli.options import (
     Command,
     column_option,
-    file_argument,
     json_option,
     keys_unless_counted_option,
     missing_option,
@@ -43,7 +42,7 @@ _GROUPS = {
 
 @click.command(cls=Command, name="compare", epilog=_EXAMPLES)
 @click.argument("old")
-@file_argument
+@click.argument("file", metavar="NEW")
 @keys_unless_counted_option
 @column_option(
     "--id", "Identifier of persons that both files have, such as a pseudonym: link their records.  [default: no link]"
@@ -71,7 +70,7 @@ _GROUPS = {
 )
 @json_option
 def compare(source, old, keys, id, same_order, config, missing, k, fail_under_k, as_json):
-    """Measure what two editions of a file, OLD and FILE, tell together.
+    """Measure what two editions of a file, OLD and NEW, tell together.
 
     An intruder who has last year's and this year's release, or two versions of one release, knows more than either
     tells. Only counts are printed, never a value of a record. Keep this output inside your office all the same.
@@ -81,7 +80,7 @@ def compare(source, old, keys, id, same_order, config, missing, k, fail_under_k,
     --same-order, records are linked by their place. Without a link, the classes are counted in both files: which only
     one has, which differ by few records, and which bands cross.
 
-    OLD and FILE are files that kanon-lab measure reads. A key that only one of them has counts there.
+    OLD and NEW are files that kanon-lab measure reads. A key that only one of them has counts there.
 
     Exit code: 0 on success; 1 if --fail-under-k is not met; 2 after bad input.
     """
@@ -171,10 +170,10 @@ def _classes(result):
     if result["nested"]:
         more, less = ("NEW", "OLD") if result["nested"] == "new" else ("OLD", "NEW")
         lines.append(f"{more} may be {less} with more persons: no class of it has fewer")
-    for name, found in result["crossing"].items():
-        fewest = "" if found["fewest"] is None else f", {found['fewest']:,} persons in the smallest finer band"
+    for name, crossing in result["crossing"].items():
+        fewest = "" if crossing["fewest"] is None else f", {crossing['fewest']:,} persons in the smallest finer band"
         lines.append(
-            f"{shortened(name)}: {found['bands']:,} pairs of bands cross; the narrowest overlap is "
-            f"{found['narrowest']:g} wide{fewest}"
+            f"{shortened(name)}: {crossing['bands']:,} pairs of bands cross; the narrowest overlap is "
+            f"{crossing['narrowest']:g} wide{fewest}"
         )
     return Section("Classes by the keys that both have", [Bullets(lines)])

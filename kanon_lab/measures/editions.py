@@ -172,8 +172,8 @@ class Editions:
             "differing": {k: int((has.all(axis=1) & (moved > 0) & (moved < k)).sum()) for k in self.k},
             "nested": self.nested,
             "crossing": {
-                name: {"bands": found.pairs, "narrowest": found.narrowest, "fewest": _smallest(found.persons)}
-                for name, found in self.crossings.items()
+                name: {"bands": crosses.pairs, "narrowest": crosses.narrowest, "fewest": _smallest(crosses.persons)}
+                for name, crosses in self.crossings.items()
             },
             "notes": list(self.notes),
         }
@@ -291,7 +291,7 @@ class _Both:
 
     def crossings(self) -> dict[str, Crossing]:
         """The common keys whose bands cross."""
-        rows, found = np.concatenate(self.codes), {}
+        rows, crossings = np.concatenate(self.codes), {}
         is_new = np.arange(len(rows)) >= len(self.codes[0])
         for place in np.flatnonzero(self.is_common):
             bands = [self._bands(place, codes[:, place]) for codes in self.codes]
@@ -299,8 +299,8 @@ class _Both:
                 continue
             others = np.delete(rows, place, axis=1)[:, np.delete(self.is_common, place)]
             if (crosses := crossing(bands[0], bands[1], rows[:, place], others, is_new)) is not None:
-                found[self.spec.key_variables[place]] = crosses
-        return found
+                crossings[self.spec.key_variables[place]] = crosses
+        return crossings
 
     def _bands(self, place: int, codes: np.ndarray) -> np.ndarray | None:
         """Edges of the bands of an edition by code, not a number for values of the other; None without bands."""
