@@ -27,6 +27,7 @@ _STOPS = ("SIGTERM", "SIGHUP")
 _SUMMARIES = {
     "population": "Estimate the anonymity of a population that is known as counts.",
     "measure": "Measure anonymity, risk and diversity of a microdata file.",
+    "compare": "Measure what two editions of a file tell together.",
     "init": "Write a first configuration of a report on a microdata file.",
     "protect": "Apply a recipe of protection steps to a microdata file.",
     "map": "Compare the risk and utility of many recipes on a microdata file.",

@@ -167,11 +167,14 @@ def _of_formats(protection, form):
 def refuse_inputs(out, file, recipe_path, recipe=None):
     """Raise an `OptionError` where the output would replace what is read, hierarchies of a recipe too."""
     from kanon_lab.data.sets import DATA_SETS
-    from kanon_lab.recipes.yaml_file import hierarchy_paths
+    from kanon_lab.recipes.yaml_file import named_files
 
     inputs = [("the input", DATA_SETS[file].path if file in DATA_SETS else file), ("the recipe", recipe_path)]
     steps = [] if recipe is None else [settings for _, settings in recipe.steps]
-    inputs += [("a hierarchy file of the recipe", path) for path in hierarchy_paths(steps)]
+    inputs += [("a hierarchy file of the recipe", path) for path in named_files(steps)]
+    inputs += (
+        [("the earlier release", recipe.earlier_release.path)] if recipe is not None and recipe.earlier_release else []
+    )
     files.refuse_inputs(out, inputs)
 
 

@@ -1,3 +1,5 @@
+from .editions import Editions as Editions
+from .editions import compare_editions as compare_editions
 from .file_measures import Measures as Measures
 from .file_measures import attacker_risks as attacker_risks
 from .file_measures import measure as measure

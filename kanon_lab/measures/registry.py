@@ -56,6 +56,7 @@ class Limit:
     #: From what the measure is taken from to the columns that it is about, for the verdict to name.
     columns: Callable[[Any], Iterable[str]] | None = None
     named: bool = False  # Whether a page for everybody names these columns: none that reveal or identify
+    unset: Texts | None = None  # What to do where it cannot be measured because something is not given
     inside: bool = False  # Whether the advice is for the office only, since it shows how to fill in what is hidden
 
 
@@ -262,6 +263,25 @@ _ROWS = [
              "En {variable}, {records} registros tienen menos de {limit} iguales; el mínimo es {value}, en {columns}. "
              "Recodifique esas claves en categorías más amplias, o indique esas combinaciones en un paso suppress."),
             by="combination", named=True, title=("fewest alike on {variable}", "mínimo de iguales en {variable}"))),
+    Measure("k_with", "anonymity",
+        ("k (for an intruder who has the earlier release too)",
+         "k (para un intruso que tenga también la edición anterior)"),
+        attrgetter("k_with"), "release", unit="k", counted=False, shown="",
+        limit=Limit("at least",
+            "is met when an intruder who has the file of `earlier_release` too finds at least so many persons alike: "
+            "of those in both, by the keys of both, with what one release hides filled in from the other; and of those "
+            "who are in one only. By default the limit on `k`, if there is an `earlier_release`", "5",
+            ("An intruder who has the earlier release too finds some person among {value}, and {limit} were wanted. "
+             "Recode the keys as in the earlier release, suppress the same cells, give new pseudonyms and shuffle the "
+             "records.",
+             "Un intruso que tenga también la edición anterior encuentra a alguna persona entre {value}, y se exigían "
+             "{limit}. Recodifique las claves como en la edición anterior, suprima las mismas celdas, dé seudónimos "
+             "nuevos y desordene los registros."),
+            unset=("This needs the file that was released earlier (earlier_release: {{file: last_year.csv, id: "
+                   "pseudonym}}), and records in memory.",
+                   "Esto requiere el archivo que se publicó antes (earlier_release: {{file: anterior.csv, id: "
+                   "seudonimo}}) y los registros en memoria."),
+            inside=True)),
     Measure("sample_uniques", "anonymity", ("sample uniques (f_k = 1)", "registros únicos (f_k = 1)"),
         attrgetter("table.sample_uniques"), unit="records", shown="file"),
     Measure("violations_#", "anonymity", ("records with f_k below #", "registros con f_k menor que #"), below,

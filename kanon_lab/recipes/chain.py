@@ -22,6 +22,7 @@ from kanon_lab.data.values import Labels, UserMissing
 from kanon_lab.errors import DataError, OptionError, TextError, about, described, inside, shortened
 from kanon_lab.measures import ESTIMATORS
 from kanon_lab.methods.suppression import without_cells
+from kanon_lab.recipes.earlier import EarlierRelease
 from kanon_lab.recipes.households import household_file, merge_households
 from kanon_lab.recipes.identifiers import Identifier, identifiers_in_labels
 from kanon_lab.recipes.measured import Baseline, Truth, changes, recoded_truth
@@ -323,6 +324,7 @@ def protect(
     estimator: str = USUAL_ESTIMATOR,
     indicators: measures.IndicatorSet | Mapping[str, Any] | None = None,
     seed: int | None = None,
+    earlier_release: EarlierRelease | None = None,
 ) -> Protection:
     """Start the protection of a file: drop its direct identifiers and measure it.
 
@@ -343,6 +345,8 @@ def protect(
         `kanon_lab.recipes.as_indicators` takes it.
     seed : int, optional
         From 0 on, of what is random in later steps. Without one it is drawn, so that nobody can guess it.
+    earlier_release : EarlierRelease, optional
+        An earlier release that an intruder may have too, for the limit ``k_with``.
 
     Returns
     -------
@@ -386,7 +390,8 @@ def protect(
     working = original.drop(columns=list(spec.direct_identifiers))
     truth = Truth({name: original[name] for name in (*spec.key_variables, *spec.sensitive_variables)})
     start = State(working, (), truth, baseline.measured(working, (), truth))
-    return Protection(**vars(baseline), seed=drawn_seed() if seed is None else check_seed(seed), start=start, **labels)
+    seed = drawn_seed() if seed is None else check_seed(seed)
+    return Protection(**vars(baseline), seed=seed, start=start, earlier_release=earlier_release, **labels)
 
 
 def _several(values: object, name: str, such_as: str) -> list:

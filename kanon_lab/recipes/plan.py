@@ -16,8 +16,10 @@ from kanon_lab.errors import OptionError, described, inside, meant, shortened
 from kanon_lab.measures.registry import LIMITS, limit_of
 from kanon_lab.methods.recode_settings import HierarchySettings
 from kanon_lab.recipes.combinations import as_combination_limits
+from kanon_lab.recipes.earlier import EarlierRelease
 from kanon_lab.recipes.settings import (
     OF_REPORTS,
+    EarlierSettings,
     FileSettings,
     HouseholdLevel,
     IndicatorSettings,
@@ -67,6 +69,8 @@ class Plan:
     limits: dict[str, Any] = field(default_factory=dict)
     #: How to read the file: options of `kanon_lab.data.read_file`.
     reading: dict[str, Any] = field(default_factory=dict)
+    #: An earlier release that an intruder may have too.
+    earlier_release: EarlierRelease | None = None
     #: Of reports; one of `kanon_lab.terms.LANGUAGES`.
     language: str = "en"
     #: Its name in messages about a file that it is applied to.
@@ -85,7 +89,9 @@ class Plan:
     @property
     def measured(self) -> dict[str, Any]:
         """Options of `kanon_lab.recipes.protect`."""
-        return {name: getattr(self, name) for name in ("k", "risks", "estimator", "seed", "indicators")}
+        return {
+            name: getattr(self, name) for name in ("k", "risks", "estimator", "seed", "indicators", "earlier_release")
+        }
 
     def check(self, frame: pd.DataFrame | MicrodataFile) -> None:
         """Raise a `KanonLabError` if a column that it names cannot be used."""
@@ -99,6 +105,8 @@ class Plan:
                         such_as = f"{role}: [{shortened(', '.join(parts))}]"
                         raise OptionError(f"{role}: is one text; write a list, such as {such_as}")
             self.spec.check(frame)
+            if self.earlier_release is not None:
+                self.earlier_release.check()
             released = [name for name in frame.columns if name not in self.spec.direct_identifiers]
             levels = int(bool(self.steps) and self.steps[0][0] == "household_level")
             for position, (name, settings) in enumerate(self.steps, start=1):
@@ -137,14 +145,24 @@ def file_plan(settings: Mapping[str, Any]) -> dict[str, Any]:
                 raise OptionError(unknown(name, ReportSettings.model_fields))
         settings = {name: value for name, value in settings.items() if name not in OF_REPORTS}
     model = read(FileSettings, settings)
-    return {**_planned(model, settings), "reading": model.reading, "language": model.language, "notes": notes}
+    earlier = None
+    if model.earlier_release is not None:
+        release = model.earlier_release
+        earlier = EarlierRelease(release.file, release.id, release.same_order, model.reading)
+    planned = {**_planned(model, settings), "reading": model.reading, "earlier_release": earlier}
+    return {**planned, "language": model.language, "notes": notes}
 
 
 def _planned(model: HouseholdLevel, written: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a `Plan` that the settings of a file, or of its household level, give."""
     spec = KeySpec(**{role: value for role, value in model.fields_set.items() if role in _ROLES})
     file = model if isinstance(model, RecipeSettings) else None
-    limits = as_limits(file.limits if file else {}, spec=spec, risks=model.risks, k_required=model.k_required)
+    limits = as_limits(
+        _limits_with_earlier(file, model.k_required) if file else {},
+        spec=spec,
+        risks=model.risks,
+        k_required=model.k_required,
+    )
     k_required = limits.get("k") if model.k_required is None else model.k_required
     needed = {k for k in (k_required, limits.get("k")) if k is not None}
     levels: _Steps = ()
@@ -167,6 +185,15 @@ def _planned(model: HouseholdLevel, written: Mapping[str, Any]) -> dict[str, Any
         "indicators": file.indicators.with_weight(spec.weight) if file and file.indicators is not None else None,
         "steps": steps,
     }
+
+
+def _limits_with_earlier(file: RecipeSettings, k_required: int | None) -> Mapping[str, Any]:
+    """The limits of a recipe; with an earlier release, what is asked of both together is by default the limit on k."""
+    limits = file.limits
+    if file.earlier_release is None or not isinstance(limits, Mapping) or "k_with" in limits:
+        return limits
+    k = limits.get("k") or k_required
+    return {**limits, "k_with": k} if k else limits
 
 
 def _draws(step: tuple[str, Mapping[str, Any]]) -> bool:
@@ -283,6 +310,7 @@ MODELS: dict[str, type[Settings]] = {
     "limits": LimitSettings,
     "map": MapSettings,
     "indicators": IndicatorSettings,
+    "earlier_release": EarlierSettings,
     "hierarchy": HierarchySettings,
     **{name: model for name, model in _STEP_MODELS.items() if name != "household_level"},
 }

@@ -142,6 +142,21 @@ class IndicatorSettings(Settings):
         return measures.IndicatorSet(**options, design=measures.Design(weight, **design))
 
 
+class EarlierSettings(Settings):
+    """An earlier release of the file, or last year's, that an intruder may have too."""
+
+    such_as = "a file and what links its records, such as {file: last_year.csv, id: pseudonym}"
+
+    file: _NAME = setting(..., "the released file, as seen from the folder of the configuration", "last_year.csv")
+    id: _NAME | None = setting(None, "the column that tells the same person in both releases", "pseudonym")
+    same_order: bool | None = setting(
+        None,
+        "whether both have the same records in the same order",
+        "false",
+        unless="yes, if both have as many records and no step has shuffled them",
+    )
+
+
 def as_indicators(settings: Mapping[str, Any], *, weight: str | None = None) -> measures.IndicatorSet:
     """Indicators from settings of plain types, as a recipe holds them.
 
@@ -228,6 +243,12 @@ class RecipeSettings(HouseholdLevel):
         {},
         "the limits of the office, each explained in {doc}`report`; without a `k_required`, their `k` is it",
         "{k: 3, global_risk: 0.02}",
+    )
+    earlier_release: EarlierSettings | None = setting(
+        None,
+        "an earlier release that an intruder may have too: the limit `k_with` counts what both tell together, and is "
+        "that on `k` unless it is set",
+        "{file: last_year.csv, id: pseudonym}",
     )
     indicators: IndicatorSettings | None = setting(
         None, "what the users will publish, see {doc}`recipes`", "{means: [income], by: [sex]}"

@@ -129,6 +129,8 @@ class Chain(Baseline):
     #: Formats and codes that mean missing of the file as it came, likewise.
     given_formats: Mapping[str, str] = field(default_factory=dict, repr=False)
     given_user_missing: UserMissing = field(default_factory=dict, repr=False)
+    #: A `kanon_lab.recipes.earlier.EarlierRelease` that an intruder may have too.
+    earlier_release: Any = field(default=None, repr=False)
 
     @property
     def state(self) -> State:

@@ -16,6 +16,7 @@ from kanon_lab.columns import named_rows
 from kanon_lab.errors import shortened
 from kanon_lab.measures import measure, with_household_composition
 from kanon_lab.measures.class_values import distinct_l
+from kanon_lab.measures.editions import Editions
 from kanon_lab.measures.file_measures import UNWEIGHTED, ClassRisks
 from kanon_lab.measures.registry import LIMITS, limit_of
 from kanon_lab.methods import CLAIMS
@@ -119,6 +120,8 @@ class Judged:
     claims: pd.DataFrame = field(repr=False)
     cautions: tuple[Caution, ...] = field(repr=False)
     rarest: str = ""  # Where advice on a limit that is not met names it: see `rarest_key`
+    #: What an earlier release and this one tell together, where the limit ``k_with`` is set.
+    together: Editions | None = field(default=None, repr=False)
 
     @property
     def met(self) -> bool:
@@ -192,7 +195,8 @@ def judge(protection: Chain, limits: Mapping[str, Any], *, k_required: int | Non
     verdict = verdict.astype({"level": float, "met": bool, "records": "Int64"})
     unmet = verdict.loc[~verdict["met"], "name"]
     rarest = rarest_key(release) if any("{key}" in LIMITS[name].advice() for name in unmet) else ""
-    return Judged(k, verdict, release.exposure, release.claims, tuple(_cautions(release, limits)), rarest)
+    cautions, together = tuple(_cautions(release, limits)), release.together if "k_with" in limits else None
+    return Judged(k, verdict, release.exposure, release.claims, cautions, rarest, together)
 
 
 def rarest_key(release: Release) -> str:
@@ -307,6 +311,17 @@ class Release:
     def unassigned(self) -> tuple[str, ...]:
         """Released columns without a role."""
         return unassigned(self.protection)
+
+    @cached_property
+    def together(self) -> Any:
+        """What an earlier release and this one tell together (`Editions`); None without one, or where not known."""
+        earlier = self.protection.earlier_release
+        return None if earlier is None else earlier.with_release(self.protection)
+
+    @property
+    def k_with(self) -> int | None:
+        """The fewest persons alike for an intruder who has an earlier release too."""
+        return None if self.together is None else self.together.k_with
 
     @cached_property
     def classes(self) -> ClassRisks:

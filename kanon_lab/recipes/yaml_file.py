@@ -126,11 +126,11 @@ def beside(settings: dict, recipe: str | Path) -> dict:
     """Settings in which the files of hierarchies, named as seen from the recipe, are named as seen from here."""
     folder = Path(recipe).parent
 
-    def here(name: str) -> str:
+    def here(name: str, kind: str) -> str:
         path = folder / name
         if files.status(path) is None:
             looked = "" if Path(name).is_absolute() else f"; it was looked for in {folder.absolute()}"
-            raise AbsentFileError(f"{recipe}: hierarchy file {shortened(name)} is not there{looked}; mend its path")
+            raise AbsentFileError(f"{recipe}: {kind} {shortened(name)} is not there{looked}; mend its path")
         return str(path)
 
     return _renamed(settings, here)
@@ -139,27 +139,36 @@ def beside(settings: dict, recipe: str | Path) -> dict:
 def seen_from(settings: dict, recipe: str | Path) -> dict:
     """The reverse of `beside`, for a recipe to be written; absolute paths stay."""
     folder = Path(recipe).absolute().parent
-    return _renamed(settings, lambda name: name if Path(name).is_absolute() else os.path.relpath(name, folder))
+    return _renamed(settings, lambda name, kind: name if Path(name).is_absolute() else os.path.relpath(name, folder))
 
 
-def hierarchy_paths(settings: Any) -> list[str]:
-    """The files of hierarchies that settings name, once each."""
-    names: dict[str, None] = {}
-    _renamed(settings, lambda name: names.setdefault(name) or name)
-    return list(names)
+def named_files(settings: Any) -> dict[str, str]:
+    """The files that settings name, and what each is: a hierarchy file or an earlier release."""
+    names: dict[str, str] = {}
+
+    def keep(name: str, kind: str) -> str:
+        names.setdefault(name, kind)
+        return name
+
+    _renamed(settings, keep)
+    return names
 
 
 def without_folders(settings: dict) -> dict:
     """Settings in which the files of hierarchies are called by their names, to be shown to others."""
-    return _renamed(settings, lambda name: Path(name).name)
+    return _renamed(settings, lambda name, kind: Path(name).name)
 
 
-def _renamed(settings: Any, rename: Callable[[str], str]) -> Any:
-    """The same settings with the file of every ``hierarchy: {file: ...}`` renamed."""
+# Settings with a file, and what it is.
+_KINDS = {"hierarchy": "hierarchy file", "earlier_release": "earlier release"}
+
+
+def _renamed(settings: Any, rename: Callable[[str, str], str]) -> Any:
+    """The same settings with the file of every ``hierarchy: {file: ...}``, and of an earlier release, renamed."""
     if isinstance(settings, Mapping):
         return {
-            name: {**value, "file": rename(value["file"])}
-            if name == "hierarchy" and isinstance(value, Mapping) and isinstance(value.get("file"), str)
+            name: {**value, "file": rename(value["file"], _KINDS[name])}
+            if name in _KINDS and isinstance(value, Mapping) and isinstance(value.get("file"), str)
             else _renamed(value, rename)
             for name, value in settings.items()
         }

@@ -17,7 +17,7 @@ from kanon_lab.errors import KanonLabError, OptionError, about, encodable, insid
 from kanon_lab.recipes.chain import Recipe, as_recipe
 from kanon_lab.recipes.settings import LEAST, OF_REPORTS, RecipeSettings, ReportSettings
 from kanon_lab.recipes.tradeoff import axis_named, measure_of
-from kanon_lab.recipes.yaml_file import beside, hierarchy_paths, parse_yaml, read_yaml, without_folders
+from kanon_lab.recipes.yaml_file import beside, named_files, parse_yaml, read_yaml, without_folders
 from kanon_lab.report.shapes import check_named
 from kanon_lab.roles import ROLES_OF_SEVERAL
 from kanon_lab.settings import parts_of, read
@@ -81,7 +81,7 @@ class ReportConfig:
     @property
     def hierarchies(self) -> tuple[Path, ...]:
         """Files of hierarchies that the steps read."""
-        return tuple(map(Path, hierarchy_paths(self.settings)))
+        return tuple(map(Path, named_files(self.settings)))
 
     @property
     def shown(self) -> dict[str, Any]:
@@ -106,10 +106,11 @@ def read_config(path: str | Path, overrides: Iterable[str] | Mapping[str, Any] =
         settings = read_yaml(path)
         for name, value in pairs:
             settings = _overridden(settings, name, value)
-        written = {path.absolute().parent / name: name for name in hierarchy_paths(settings)}
+        kinds = named_files(settings)
+        written = {path.absolute().parent / name: name for name in kinds}
         with _called(written):
-            for file in written:
-                with inside(f"{path.name}: hierarchy file"), files.reading_errors(file):
+            for file, name in written.items():
+                with inside(f"{path.name}: {kinds[name]}"), files.reading_errors(file):
                     files.check_file(file)
                     file.open("rb").close()
             return as_config(beside(settings, path.absolute()), name=path.name)

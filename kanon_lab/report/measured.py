@@ -59,6 +59,8 @@ def advice_on(release: Release, row: Any, w: Words, *, remedy: bool = False) -> 
     A `remedy` leaves out its first sentence, which says what was measured.
     """
     limit = limit_of(row.name)
+    if limit.unset and pd.isna(row.found) and not release.counted:
+        return limit.unset[("en", "es").index(w.language)].format()
     if release.counted and pd.isna(row.found):
         return w.say("do_uncounted", name=limit_title(row, w), limit=row.name)
     parts = {

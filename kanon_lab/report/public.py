@@ -190,7 +190,9 @@ class _Rounding:
             if not is_for_office(caution.text)
         )
         verdict = verdict.astype({"level": float, "met": bool})
-        return replace(judged, verdict=verdict, cautions=cautions, claims=judged.claims.iloc[:0], exposure=None)
+        return replace(
+            judged, verdict=verdict, cautions=cautions, claims=judged.claims.iloc[:0], exposure=None, together=None
+        )
 
     def _limit(self, row: Mapping[Any, Any]) -> dict[str, Any]:
         unit, value = LIMITS[row["name"]].unit, None if pd.isna(row["found"]) else row["found"]

@@ -419,9 +419,26 @@ def _internal(a: Analysis, w: Words) -> list:
         w.text("internal_text", "kanon-caution"),
         w.section("h_internal_riskiest", *riskiest),
         *as_keys,
+        *_together(a, w),
         w.section("h_internal_recodings", *recodings),
         w.section("h_internal_settings", Code(dump_yaml(office.settings))),
     ]
+
+
+def _together(a: Analysis, w: Words) -> list:
+    """What an earlier release and this one tell together."""
+    if a.judged.together is None:
+        return []
+    together = a.judged.together
+    groups = together.groups[together.groups["persons"] > 0]
+    rows = groups.rename(columns={k: w.say("c_below", k=k) for k in together.k} | {"k": "fewest"})
+    rows.insert(0, "together", [w.say(f"together_{group}") for group in groups.index])
+    parts: list[Any] = [w.text(f"together_by_{together.linked_by}"), w.table(rows, "together_caption")]
+    if together.linked is not None:
+        parts.append(w.table(together.linked.cells, "together_cells"))
+    if notes := [*map(w.note, together.notes)]:
+        parts.append(Bullets(notes))
+    return [w.section("h_internal_together", *parts)]
 
 
 def _ranges(frame: pd.DataFrame, w: Words) -> list[str]:

@@ -32,6 +32,7 @@ BESIDE = {
     "suppress_risk": {"threshold": 0.1, "variables": "age"},
     "microaggregate": {"variables": "age", "k_required": 3},
     "indicators": {"means": "income"},
+    "earlier_release": {"file": "last_year.csv"},
     "map": {"grid": {"k": [2]}},
 }
 BESIDE["report"] = BESIDE["recipe"]

@@ -1,0 +1,415 @@
+"""What two editions of a file tell together: last year's and this year's, or a release and its earlier version.
+
+An intruder who has both files links the records of a person, by an identifier that both have or by their places, and
+then knows the keys in both. Without a link, the counts of the classes are compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.classes import class_table
+from kanon_lab.classes.compatible import compatible_sums
+from kanon_lab.columns import as_text, coded, distinct_rows, holds_numbers, one_column, plain, refuse
+from kanon_lab.errors import DataError, OptionError, about, meant, shortened
+from kanon_lab.measures.crossing_bands import MOST_BANDS, Crossing, bands_of, crossing
+from kanon_lab.roles import KeySpec, check_k
+from kanon_lab.terms import Note
+
+#: What messages call two editions that have no names.
+OLD, NEW = "the old edition", "the new edition"
+
+
+@dataclass(frozen=True)
+class LinkedRecords:
+    """Persons whose records of both editions are linked, and those whom only one edition has.
+
+    Attributes
+    ----------
+    joint, filled : ndarray
+        For each person in both, the persons with compatible keys in both editions: as they are; and once the keys that
+        one edition hides are filled in from the other, unless no record there has that value.
+    only_old, only_new : ndarray
+        For each person whom only one edition has, such persons with compatible keys.
+    leavers : ndarray
+        Those of `only_old` whose class in the old edition is larger.
+    cells : DataFrame
+        By ``variable`` the cells of persons in both that only the old edition shows (``only_old``), that only the new
+        one shows (``only_new``), and those with another value (``changed``).
+    """
+
+    joint: np.ndarray = field(repr=False)
+    filled: np.ndarray = field(repr=False)
+    only_old: np.ndarray = field(repr=False)
+    only_new: np.ndarray = field(repr=False)
+    leavers: np.ndarray = field(repr=False)
+    cells: pd.DataFrame = field(repr=False)
+
+    @property
+    def exposed(self) -> np.ndarray:
+        """For each person in either edition, the persons alike for an intruder who has both."""
+        return np.concatenate([self.filled, self.only_new, self.leavers])
+
+
+@dataclass(frozen=True)
+class Editions:
+    """What two editions tell together.
+
+    Attributes
+    ----------
+    keys : tuple of str
+        The key variables, each in one edition at least; `common` are those that both have.
+    linked_by : {"id", "order"} or None
+        How the records of a person are linked.
+    alike : dict of str to ndarray
+        ``old`` and ``new``: for each record the records compatible with it in its own edition.
+    linked : LinkedRecords or None
+    counts : ndarray
+        Records of each class by the common keys, a missing key being a value of its own: in the old edition and in the
+        new one, shape (classes, 2).
+    crossings : dict of str to Crossing
+        The common keys whose bands cross.
+    notes : tuple of Note
+    """
+
+    keys: tuple[str, ...]
+    common: tuple[str, ...]
+    missing: str
+    linked_by: str | None
+    k: tuple[int, ...]
+    alike: Mapping[str, np.ndarray] = field(repr=False)
+    linked: LinkedRecords | None = field(repr=False)
+    counts: np.ndarray = field(repr=False)
+    crossings: Mapping[str, Crossing] = field(repr=False)
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def differences(self) -> np.ndarray:
+        """By how many records each class is larger in the new edition, of the classes whose counts differ."""
+        difference = self.counts[:, 1] - self.counts[:, 0]
+        return difference[difference != 0]
+
+    @property
+    def nested(self) -> str | None:
+        """The edition that may be the other one with more persons: no class of it has fewer; None where neither may."""
+        if not len(differences := self.differences):
+            return None
+        return "new" if (differences > 0).all() else "old" if (differences < 0).all() else None
+
+    @cached_property
+    def exposed(self) -> np.ndarray:
+        """For each person, the persons alike for an intruder who has both editions.
+
+        Without links: those of the new edition alone; the persons who came or left, if one edition may be the other
+        with more persons; and those in the bands that crossing bands make, if both may have the same persons.
+        """
+        if self.linked is not None:
+            return self.linked.exposed
+        more = np.abs(self.differences) if self.nested else np.zeros(0, dtype=np.int64)
+        crossed = [of_variable.persons for of_variable in self.crossings.values()]
+        parts = [self.alike["new"], more, *crossed]
+        return np.concatenate([parts[0], *(np.repeat(part, part) for part in parts[1:])])
+
+    @property
+    def k_with(self) -> int:
+        """The fewest persons alike for an intruder who has both editions."""
+        return int(self.exposed.min())
+
+    @property
+    def persons_in_both(self) -> int | None:
+        """Persons whose records are linked; None without links."""
+        return None if self.linked is None else len(self.linked.joint)
+
+    @property
+    def groups(self) -> pd.DataFrame:
+        """One row a group of persons: ``persons``, ``k`` (the fewest alike), ``unique``, and by each k those below it.
+
+        Groups are ``old`` and ``new`` (each edition alone); if there are links, persons in both by both editions
+        (``joint``, ``filled``), and those in one only (``only_old``, ``only_new``); and ``with`` (`exposed`).
+        """
+        groups, linked = dict(self.alike), self.linked
+        if linked is not None:
+            groups |= {"joint": linked.joint, "filled": linked.filled}
+            groups |= {"only_old": linked.only_old, "only_new": linked.only_new}
+        rows = [
+            (name, len(alike), _smallest(alike), *(int((alike < k).sum()) for k in (2, *self.k)))
+            for name, alike in (groups | {"with": self.exposed}).items()
+        ]
+        table = pd.DataFrame(rows, columns=["group", "persons", "k", "unique", *self.k])
+        return table.astype({"k": "Int64"}).set_index("group")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result in types that JSON has, as ``kanon-lab compare --json`` prints it."""
+        linked, counts, groups = self.linked, self.counts, self.groups
+        smallest = {str(name): None if pd.isna(k) else int(k) for name, k in groups["k"].items()}
+        has, moved = counts > 0, np.abs(counts[:, 1] - counts[:, 0])
+        return {
+            "keys": list(self.keys),
+            "missing": self.missing,
+            "linked_by": self.linked_by,
+            "records": {"old": len(self.alike["old"]), "new": len(self.alike["new"]), "both": self.persons_in_both},
+            "k_achieved": {name: smallest[name] for name in ("old", "new")},
+            "k_joint": smallest.get("joint"),
+            "k_filled": smallest.get("filled"),
+            "k_only": linked and {name: smallest[f"only_{name}"] for name in ("old", "new")},
+            "k_with": smallest["with"],
+            "uniques": groups["unique"].to_dict(),
+            "violations": {str(name): row.to_dict() for name, row in groups[[*self.k]].iterrows()},
+            "only_in_one": linked and {"old": len(linked.only_old), "new": len(linked.only_new)},
+            "shown_in_one": linked and self._cells("only_old", "only_new"),
+            "changed": linked and {name: cells["changed"] for name, cells in self._cells("changed").items()},
+            "classes": {
+                "both": int(has.all(axis=1).sum()),
+                "only_old": int((has[:, 0] & ~has[:, 1]).sum()),
+                "only_new": int((has[:, 1] & ~has[:, 0]).sum()),
+            },
+            "differing": {k: int((has.all(axis=1) & (moved > 0) & (moved < k)).sum()) for k in self.k},
+            "nested": self.nested,
+            "crossing": {
+                name: {"bands": crosses.pairs, "narrowest": crosses.narrowest, "fewest": _smallest(crosses.persons)}
+                for name, crosses in self.crossings.items()
+            },
+            "notes": list(self.notes),
+        }
+
+    def _cells(self, *counts: str) -> dict[str, dict[str, int]]:
+        """Counts of cells by variable."""
+        assert self.linked is not None
+        rows = self.linked.cells.set_index("variable")[[*counts]]
+        return {str(name): {kind: int(row[kind]) for kind in counts} for name, row in rows.iterrows()}
+
+
+def compare_editions(
+    old: pd.DataFrame,
+    new: pd.DataFrame,
+    keys: Iterable[str] | str,
+    *,
+    id: str | None = None,
+    same_order: bool = False,
+    missing: str = "wildcard",
+    k: Iterable[int] = (2, 3, 5),
+    names: tuple[str, str] = (OLD, NEW),
+) -> Editions:
+    """What an intruder who has two editions of a file learns from both together.
+
+    Parameters
+    ----------
+    old, new : DataFrame
+        One row a record.
+    keys : iterable of str, or str
+        The key variables. One that only one edition has counts there.
+    id : str, optional
+        An identifier in both, such as a pseudonym, that no two records of an edition share.
+    same_order : bool
+        Whether both have the same records in the same order; not with `id`.
+    missing : {"wildcard", "category", "error"}
+        What a missing key means.
+    k : iterable of int
+        Count the records with fewer alike than these, from 1 on.
+    names : tuple of str
+        What messages call the editions.
+
+    Examples
+    --------
+    >>> old = pd.DataFrame({"id": [1, 2, 3, 4], "age": ["0-14", "0-14", "15-29", "15-29"]})
+    >>> new = pd.DataFrame({"id": [1, 2, 3, 4], "age": ["0-9", "10-19", "10-19", "20-29"]})
+    >>> both = kanon_lab.measures.compare_editions(old, new, "age", id="id")
+    >>> both.to_dict()["k_achieved"], both.k_with
+    ({'old': 2, 'new': 1}, 1)
+    """
+    spec = KeySpec(keys, missing=missing)
+    levels = tuple(map(check_k, k))
+    if id is not None and same_order:
+        raise OptionError("id and same_order are two ways to link the same records; give one of them")
+    both = _Both(old, new, spec, names)
+    alike = {name: both.alone(edition) for edition, name in enumerate(("old", "new"))}
+    pairs = by_id(old, new, id, names) if id is not None else _in_order(both) if same_order else None
+    linked_by = None if pairs is None else "id" if id is not None else "order"
+    linked = None if pairs is None else _link(both, pairs, alike["old"])
+    counts = both.counts()
+    notes = tuple(_notes(both, linked, linked_by))
+    return Editions(
+        spec.key_variables, both.common, missing, linked_by, levels, alike, linked, counts, both.crossings(), notes
+    )
+
+
+class _Both:
+    """The keys of two editions as codes of the values of both, -1 where missing or not there."""
+
+    def __init__(self, old: pd.DataFrame, new: pd.DataFrame, spec: KeySpec, names: tuple[str, str]):
+        self.frames, self.spec, self.names = (old, new), spec, names
+        self.has = [[key in frame for key in spec.key_variables] for frame in self.frames]
+        for key, *there in zip(spec.key_variables, *self.has, strict=True):
+            if not any(there):
+                remedy = meant(key, [*old.columns, *new.columns], "check the name")
+                raise DataError(f"{names[0]} and {names[1]}: column {shortened(str(key))} is in neither; {remedy}")
+        columns = [self._codes(key) for key in spec.key_variables]
+        self.values = [values for values, _ in columns]
+        self.codes = [np.column_stack([codes[edition] for _, codes in columns]) for edition in (0, 1)]
+
+    @property
+    def common(self) -> tuple[str, ...]:
+        """The keys that both have."""
+        return tuple(key for key, *there in zip(self.spec.key_variables, *self.has, strict=True) if all(there))
+
+    @property
+    def is_common(self) -> np.ndarray:
+        """Whether both have each key."""
+        return np.logical_and(*self.has)
+
+    def _codes(self, key: str) -> tuple[pd.Index, list[np.ndarray]]:
+        """The values of a key in both editions, and the code of each record."""
+        here = [frame for frame in self.frames if key in frame]
+        values, codes = same_codes([one_column(frame, key) for frame in here])
+        return values, [
+            codes.pop(0) if key in frame else np.full(len(frame), -1, dtype=np.int64) for frame in self.frames
+        ]
+
+    def alone(self, edition: int) -> np.ndarray:
+        """For each record of an edition, the records of it that are compatible by the keys that it has."""
+        keys = [key for key, there in zip(self.spec.key_variables, self.has[edition], strict=True) if there]
+        if not keys:
+            return np.full(len(self.frames[edition]), len(self.frames[edition]))
+        with about(self.names[edition]):
+            table = class_table(self.frames[edition], KeySpec(keys, missing=self.spec.missing))
+        return table.f_k[table.class_of_record]
+
+    def counts(self) -> np.ndarray:
+        """Records of each class by the common keys: in the old edition and in the new."""
+        common = [codes[:, self.is_common] for codes in self.codes]
+        if not self.is_common.any():
+            return np.array([[*map(len, common)]])
+        group, some = distinct_rows(np.concatenate(common))
+        parts = np.split(group, [len(common[0])])
+        return np.column_stack([np.bincount(part, minlength=len(some)) for part in parts])
+
+    def crossings(self) -> dict[str, Crossing]:
+        """The common keys whose bands cross."""
+        rows, crossings = np.concatenate(self.codes), {}
+        is_new = np.arange(len(rows)) >= len(self.codes[0])
+        for place in np.flatnonzero(self.is_common):
+            bands = [self._bands(place, codes[:, place]) for codes in self.codes]
+            if bands[0] is None or bands[1] is None:
+                continue
+            others = np.delete(rows, place, axis=1)[:, np.delete(self.is_common, place)]
+            if (crosses := crossing(bands[0], bands[1], rows[:, place], others, is_new)) is not None:
+                crossings[self.spec.key_variables[place]] = crosses
+        return crossings
+
+    def _bands(self, place: int, codes: np.ndarray) -> np.ndarray | None:
+        """Edges of the bands of an edition by code, not a number for values of the other; None without bands."""
+        used = np.unique(codes[codes >= 0])
+        if len(used) > MOST_BANDS or (edges := bands_of(self.values[place].take(used))) is None:
+            return None
+        by_code = np.full((len(self.values[place]), 2), np.nan)
+        by_code[used] = edges
+        return by_code
+
+
+def same_codes(columns: Iterable[pd.Series]) -> tuple[pd.Index, list[np.ndarray]]:
+    """The values of several columns, and each column as codes of these (-1: missing); numbers match texts of them."""
+    columns = [*columns]
+    parts = [coded(column) for column in columns]
+    values = [part.values for part in parts]
+    if len({holds_numbers(plain(column)) for column in columns}) > 1:
+        values = [pd.Index([*map(as_text, of)], dtype=object) for of in values]
+    every = values[0]
+    for more in values[1:]:
+        every = every.append(more)
+    every = every.unique()
+    return every, [np.append(every.get_indexer(of), -1)[part.codes] for of, part in zip(values, parts, strict=True)]
+
+
+def by_id(
+    old: pd.DataFrame, new: pd.DataFrame, id: str, names: tuple[str, str] = (OLD, NEW)
+) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of the persons in both editions: of each its row in the old one, and in the new one.
+
+    A `DataError` that calls the editions by their names where an identifier is missing, or two records share one.
+    """
+    columns = []
+    for frame, name in zip((old, new), names, strict=True):
+        with about(name):
+            column = one_column(frame, id)
+            refuse(column.isna().to_numpy(), column.index, id, "no identifier; fill it in, or drop the record")
+            fault = "an identifier that an earlier row has; --id needs one record a person"
+            refuse(column.duplicated().to_numpy(), column.index, id, fault)
+            columns.append(column)
+    values, (of_old, of_new) = same_codes(columns)
+    row = np.full(len(values), -1)
+    row[of_old] = np.arange(len(of_old))
+    place = row[of_new]
+    return place[place >= 0], np.flatnonzero(place >= 0)
+
+
+def _in_order(both: _Both) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of the same records in two editions that have them in the same order."""
+    n, m = map(len, both.frames)
+    if n != m:
+        raise DataError(
+            f"{both.names[0]} has {n:,} records and {both.names[1]} {m:,}: --same-order needs as many in both"
+        )
+    return np.arange(n), np.arange(n)
+
+
+def _link(both: _Both, pairs: tuple[np.ndarray, np.ndarray], alone: np.ndarray) -> LinkedRecords:
+    """What is known of persons whose records are at these rows of the two editions; `alone` is of the old one."""
+    old, new = (codes[rows] for codes, rows in zip(both.codes, pairs, strict=True))
+    filled_old, filled_new, cells = old.copy(), new.copy(), []
+    for place, key in enumerate(both.spec.key_variables):
+        before, after = old[:, place], new[:, place]
+        only_old, only_new = (before >= 0) & (after < 0), (before < 0) & (after >= 0)
+        changed = (before != after) & (before >= 0) & (after >= 0)
+        cells.append((key, int(only_old.sum()), int(only_new.sum()), int(changed.sum())))
+        if both.is_common[place] and both.spec.missing == "wildcard":
+            has = [np.isin(np.arange(len(both.values[place]) + 1), codes[:, place]) for codes in both.codes]
+            rows = only_new & has[0][after]
+            filled_old[rows, place] = after[rows]
+            rows = only_old & has[1][before]
+            filled_new[rows, place] = before[rows]
+    missing = both.spec.missing
+    gone, came = (np.ones(len(codes), dtype=bool) for codes in both.codes)
+    gone[pairs[0]], came[pairs[1]] = False, False
+    only_old, only_new = _alike(both.codes[0][gone], missing), _alike(both.codes[1][came], missing)
+    return LinkedRecords(
+        joint=_alike(np.hstack([old, new]), missing),
+        filled=_alike(np.hstack([filled_old, filled_new]), missing),
+        only_old=only_old,
+        only_new=only_new,
+        leavers=only_old[only_old < alone[gone]],
+        cells=pd.DataFrame(cells, columns=["variable", "only_old", "only_new", "changed"]),
+    )
+
+
+def _alike(codes: np.ndarray, missing: str) -> np.ndarray:
+    """For each row of codes, the rows that are compatible with it."""
+    if not len(codes):
+        return np.zeros(0, dtype=np.int64)
+    group, some = distinct_rows(codes)
+    records = np.bincount(group)
+    if missing == "wildcard" and (codes < 0).any():
+        records = compatible_sums(codes[some], records)
+    return records[group]
+
+
+def _smallest(alike: np.ndarray) -> int | None:
+    return int(alike.min()) if len(alike) else None
+
+
+def _notes(both: _Both, linked: LinkedRecords | None, linked_by: str | None) -> Iterator[Note]:
+    """What a reader of the result should know of the two editions."""
+    for key, *there in zip(both.spec.key_variables, *both.has, strict=True):
+        if not all(there):
+            yield Note("editions_key_in_one", variable=shortened(str(key)), file=both.names[there.index(True)])
+    if linked is None:
+        yield Note("editions_not_linked")
+        if len(both.frames[0]) == len(both.frames[1]):
+            yield Note("editions_same_number", records=len(both.frames[0]))
+    elif linked_by == "id" and not len(linked.joint):
+        yield Note("editions_none_in_both")

@@ -1,0 +1,85 @@
+"""An earlier release of a file, for who has it to be judged as an intruder of the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from kanon_lab import files
+from kanon_lab.columns import one_column
+from kanon_lab.errors import KanonLabError, OptionError, about
+from kanon_lab.measures.editions import Editions, compare_editions
+
+if TYPE_CHECKING:
+    from kanon_lab.recipes.state import Chain
+
+#: Settings for reading a file that hold for its releases too: these are written otherwise than the file was.
+READING = ("text", "na", "max_bytes")
+
+
+@dataclass(frozen=True)
+class EarlierRelease:
+    """An earlier release: its file, and how an intruder may link its records with those of the next one.
+
+    `id` is a column of both that tells persons apart; `same_order` says whether both have the same records in the same
+    order, None if that is not known; `reading` are options of `kanon_lab.data.read_file` for the next one.
+    """
+
+    path: str
+    id: str | None = None
+    same_order: bool | None = None
+    reading: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
+
+    @property
+    def name(self) -> str:
+        """The name of its file."""
+        return Path(self.path).name
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """Its records, under the numbers of their rows."""
+        state = files.status(self.path)
+        return _read(self, None if state is None else state.st_mtime_ns)
+
+    def check(self) -> None:
+        """Raise a `KanonLabError` where it cannot be read, or lacks the identifier."""
+        if self.id is not None:
+            with about(self.name):
+                one_column(self.frame, self.id)
+
+    def with_release(self, release: Chain, called: str = "the release") -> Editions | None:
+        """What it and a release tell together; None where the release is known as counts only.
+
+        Records are linked by the identifier if that is released as it came; else by their places if both have as many
+        records and the release is in its original order, unless `same_order` says no.
+        """
+        if release.state.counts is not None:
+            return None
+        old, new = self.frame, release.state.released
+        keys = [key for key in release.spec.key_variables if key in old or key in new]
+        if not keys:
+            return None
+        is_changed = any(step.changed.get(self.id) for step in release.steps) if self.id else True
+        id = self.id if self.id in new and not is_changed else None
+        as_many = len(old) == len(new) or self.same_order is True
+        by_place = id is None and self.same_order is not False and as_many and release.in_order
+        options: dict[str, Any] = {"id": id, "same_order": by_place, "missing": release.spec.missing}
+        return compare_editions(old, new, keys, **options, k=release.k, names=(self.name, called))
+
+
+@lru_cache(maxsize=1)
+def _read(release: EarlierRelease, changed: int | None) -> pd.DataFrame:
+    """The records of a release; a file that has `changed` since is read again."""
+    from kanon_lab.data.microdata import read_file
+
+    options = {name: value for name, value in release.reading.items() if name in READING}
+    try:
+        return read_file(release.path, **options).numbered
+    except KanonLabError as error:
+        text = str(error).replace(str(KanonLabError(release.path)), release.name)
+        raise OptionError(f"earlier_release: {text}") from None
