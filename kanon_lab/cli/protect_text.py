@@ -7,7 +7,7 @@ import pandas as pd
 from kanon_lab.cli.output import list_diversity, list_notes, print_for_office, print_lines, print_parts
 from kanon_lab.digits import number, percent
 from kanon_lab.errors import shortened
-from kanon_lab.measures.registry import LIMITS, limit_of, measures
+from kanon_lab.measures.registry import LIMITS, measures
 from kanon_lab.recipes.verdict import is_set
 from kanon_lab.report.tables import OVERLAPS, indicators
 from kanon_lab.report.words import texts

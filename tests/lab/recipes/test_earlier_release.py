@@ -62,7 +62,7 @@ def test_without_an_earlier_release_the_limit_is_not_met_and_says_what_to_add(tm
     paths = [str(tmp_path / name) for name in ("new.csv", "r.yml")]
     assert run(["protect", paths[0], "--recipe", paths[1], "--dry-run", "--fail"]) == 3
     out = " ".join(capsys.readouterr().out.split())
-    assert "NOT MET k (for an intruder who has the earlier release too): not known, to be at least 2. This needs" in out
+    assert "NOT MET k (for an intruder who has the earlier release too): not known, to be at least 2 This needs" in out
     assert "earlier_release: {file: last_year.csv, id: pseudonym}" in out
 
 
