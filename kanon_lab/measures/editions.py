@@ -261,7 +261,7 @@ class _Both:
     @property
     def is_common(self) -> np.ndarray:
         """Whether both have each key."""
-        return np.logical_and(*self.has)
+        return np.all(self.has, axis=0)
 
     def _codes(self, key: str) -> tuple[pd.Index, list[np.ndarray]]:
         """The values of a key in both editions, and the code of each record."""
@@ -293,7 +293,7 @@ class _Both:
         """The common keys whose bands cross."""
         rows, crossings = np.concatenate(self.codes), {}
         is_new = np.arange(len(rows)) >= len(self.codes[0])
-        for place in np.flatnonzero(self.is_common):
+        for place in map(int, np.flatnonzero(self.is_common)):
             bands = [self._bands(place, codes[:, place]) for codes in self.codes]
             if bands[0] is None or bands[1] is None:
                 continue
