@@ -318,7 +318,7 @@ def by_id(
         with about(name):
             column = one_column(frame, id)
             refuse(column.isna().to_numpy(), column.index, id, "no identifier; fill it in, or drop the record")
-            fault = "an identifier that an earlier row has; --id needs one record a person"
+            fault = "an identifier that an earlier row has; take one that no two records share"
             refuse(column.duplicated().to_numpy(), column.index, id, fault)
             columns.append(column)
     values, (of_old, of_new) = same_codes(columns)
