@@ -87,7 +87,7 @@ def crossings(values: Sequence[pd.Index], codes: Sequence[np.ndarray]) -> dict[i
         (records, variables).
     """
     rows, is_new = np.concatenate([*codes]), np.repeat([False, True], [*map(len, codes)])
-    by_place = {}
+    by_place: dict[int, Crossing] = {}
     for place, labels in enumerate(values):
         bands = [_by_code(labels, edition[:, place]) for edition in codes]
         if bands[0] is not None and bands[1] is not None:
