@@ -4,6 +4,7 @@ from dataclasses import replace
 from functools import partial
 
 import click
+from click.core import ParameterSource
 
 from kanon_lab.cli.options import (
     Command,
@@ -96,24 +97,25 @@ def compare(source, old, keys, id, same_order, config, missing, k, fail_under_k,
         reading = {name: reading[name] for name in READING if name in reading}
         if id is None and not same_order and recipe.earlier_release is not None:
             id = recipe.earlier_release.id
-        if click.get_current_context().get_parameter_source("missing").name == "DEFAULT":
+        if click.get_current_context().get_parameter_source("missing") == ParameterSource.DEFAULT:
             missing = recipe.spec.missing
     if not keys:
         raise OptionError("name the key variables (--keys), or a configuration that has them (--config)")
     wanted = [*keys, *([] if id is None else [id])]
-    reads = [_read(of, wanted, reading) for of in (replace(source, file=old), source)]
-    files = [without_folders(path, path) for path in (old, source.file)]
+    before, after = (_read(of, wanted, reading) for of in (replace(source, file=old), source))
+    files = without_folders(old, old), without_folders(source.file, source.file)
     together = compare_editions(
-        *(read.numbered for read in reads),
+        before.numbered,
+        after.numbered,
         keys,
         id=id,
         same_order=same_order,
         missing=missing,
         k=k,
-        names=tuple(files) if files[0] != files[1] else ("OLD", "NEW"),
+        names=files if files[0] != files[1] else ("OLD", "NEW"),
     )
     result = {**OFFICE, "old": old, "new": source.file, "id": id, **together.to_dict()}
-    result["notes"] += [f"{name}: {note}" for name, read in zip(files, reads) for note in reading_notes(read)]
+    result["notes"] += [f"{name}: {note}" for name, read in zip(files, (before, after)) for note in reading_notes(read)]
     show(result, partial(_print, result, together.groups), as_json=as_json)
     if fail_under_k is not None and together.k_with < fail_under_k:
         end(1, f"{' with '.join(files)}: k is {together.k_with}, below {fail_under_k} (--fail-under-k)")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from kanon_lab.columns import as_text, distinct_rows
 
@@ -17,10 +18,8 @@ _EDGES = re.compile(rf"([\[(])\s*({_NUMBER})\s*,\s*({_NUMBER})\s*([\])])")
 _FROM = re.compile(rf"({_NUMBER})\s*\+")
 _SIDE = re.compile(rf"(under|<=|<|>=|>)\s*({_NUMBER})")
 _ALONE = re.compile(_NUMBER)
-#: Bands of an edition that are looked at at most.
-MOST_BANDS = 2_000
-# Persons by class and edge, likewise.
-_MOST_CELLS = 2**25
+# Bands of an edition, and persons by class and edge, that are looked at at most.
+_MOST_BANDS, _MOST_CELLS = 2_000, 2**25
 
 
 class Crossing(NamedTuple):
@@ -76,22 +75,42 @@ def _after(text: str) -> float:
     return number + 1 if "." not in text else float(np.nextafter(number, math.inf))
 
 
-def crossing(
-    old: np.ndarray, new: np.ndarray, codes: np.ndarray, others: np.ndarray, is_new: np.ndarray
-) -> Crossing | None:
-    """Which bands of two editions cross, None where none do.
+def crossings(values: Sequence[pd.Index], codes: Sequence[np.ndarray]) -> dict[int, Crossing]:
+    """By its place each variable whose bands cross.
 
     Parameters
     ----------
-    old, new : ndarray
-        Edges of the bands of each edition by their code, not a number for those of the other; shape (values, 2).
-    codes : ndarray
-        The band of each record of both editions, -1 where missing, shape (n,).
-    others : ndarray
-        The other keys of each record, shape (n, keys).
-    is_new : ndarray of bool
-        Whether each record is of the new edition.
+    values : sequence of Index
+        For each variable its labels in both editions.
+    codes : sequence of ndarray
+        Of the old and of the new edition: the label of each record by its place in `values`, -1 where missing, shape
+        (records, variables).
     """
+    rows, is_new = np.concatenate([*codes]), np.repeat([False, True], [*map(len, codes)])
+    by_place: dict[int, Crossing] = {}
+    for place, labels in enumerate(values):
+        bands = [_by_code(labels, edition[:, place]) for edition in codes]
+        if bands[0] is not None and bands[1] is not None:
+            others = np.delete(rows, place, axis=1)
+            crosses = _crossing(bands[0], bands[1], rows[:, place], others, is_new)
+            by_place |= {} if crosses is None else {place: crosses}
+    return by_place
+
+
+def _by_code(labels: pd.Index, codes: np.ndarray) -> np.ndarray | None:
+    """Edges of the bands of an edition by code, not a number for labels of the other; None without bands."""
+    used = np.unique(codes[codes >= 0])
+    if len(used) > _MOST_BANDS or (edges := bands_of(labels.take(used))) is None:
+        return None
+    by_code = np.full((len(labels), 2), np.nan)
+    by_code[used] = edges
+    return by_code
+
+
+def _crossing(
+    old: np.ndarray, new: np.ndarray, codes: np.ndarray, others: np.ndarray, is_new: np.ndarray
+) -> Crossing | None:
+    """Which bands of a variable cross; None where none do. `others` are the other variables of each record."""
     if _overlap(old) or _overlap(new):
         return None
     (low, high), (start, end) = _there(old).T[:, :, None], _there(new).T

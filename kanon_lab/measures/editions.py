@@ -18,7 +18,7 @@ from kanon_lab.classes import class_table
 from kanon_lab.classes.compatible import compatible_sums
 from kanon_lab.columns import as_text, coded, distinct_rows, holds_numbers, one_column, plain, refuse
 from kanon_lab.errors import DataError, OptionError, about, meant, shortened
-from kanon_lab.measures.crossing_bands import MOST_BANDS, Crossing, bands_of, crossing
+from kanon_lab.measures.crossing_bands import Crossing, crossings
 from kanon_lab.roles import KeySpec, check_k
 from kanon_lab.terms import Note
 
@@ -122,11 +122,6 @@ class Editions:
         return int(self.exposed.min())
 
     @property
-    def persons_in_both(self) -> int | None:
-        """Persons whose records are linked; None without links."""
-        return None if self.linked is None else len(self.linked.joint)
-
-    @property
     def groups(self) -> pd.DataFrame:
         """One row a group of persons: ``persons``, ``k`` (the fewest alike), ``unique``, and by each k those below it.
 
@@ -147,13 +142,14 @@ class Editions:
     def to_dict(self) -> dict[str, Any]:
         """The result in types that JSON has, as ``kanon-lab compare --json`` prints it."""
         linked, counts, groups = self.linked, self.counts, self.groups
+        records = {name: len(alike) for name, alike in self.alike.items()}
         smallest = {str(name): None if pd.isna(k) else int(k) for name, k in groups["k"].items()}
         has, moved = counts > 0, np.abs(counts[:, 1] - counts[:, 0])
         return {
             "keys": list(self.keys),
             "missing": self.missing,
             "linked_by": self.linked_by,
-            "records": {"old": len(self.alike["old"]), "new": len(self.alike["new"]), "both": self.persons_in_both},
+            "records": {**records, "both": None if linked is None else len(linked.joint)},
             "k_achieved": {name: smallest[name] for name in ("old", "new")},
             "k_joint": smallest.get("joint"),
             "k_filled": smallest.get("filled"),
@@ -261,7 +257,7 @@ class _Both:
     @property
     def is_common(self) -> np.ndarray:
         """Whether both have each key."""
-        return np.logical_and(*self.has)
+        return np.all(self.has, axis=0)
 
     def _codes(self, key: str) -> tuple[pd.Index, list[np.ndarray]]:
         """The values of a key in both editions, and the code of each record."""
@@ -291,25 +287,9 @@ class _Both:
 
     def crossings(self) -> dict[str, Crossing]:
         """The common keys whose bands cross."""
-        rows, crossings = np.concatenate(self.codes), {}
-        is_new = np.arange(len(rows)) >= len(self.codes[0])
-        for place in np.flatnonzero(self.is_common):
-            bands = [self._bands(place, codes[:, place]) for codes in self.codes]
-            if bands[0] is None or bands[1] is None:
-                continue
-            others = np.delete(rows, place, axis=1)[:, np.delete(self.is_common, place)]
-            if (crosses := crossing(bands[0], bands[1], rows[:, place], others, is_new)) is not None:
-                crossings[self.spec.key_variables[place]] = crosses
-        return crossings
-
-    def _bands(self, place: int, codes: np.ndarray) -> np.ndarray | None:
-        """Edges of the bands of an edition by code, not a number for values of the other; None without bands."""
-        used = np.unique(codes[codes >= 0])
-        if len(used) > MOST_BANDS or (edges := bands_of(self.values[place].take(used))) is None:
-            return None
-        by_code = np.full((len(self.values[place]), 2), np.nan)
-        by_code[used] = edges
-        return by_code
+        places = np.flatnonzero(self.is_common)
+        by_place = crossings([self.values[place] for place in places], [codes[:, places] for codes in self.codes])
+        return {self.common[place]: crosses for place, crosses in by_place.items()}
 
 
 def same_codes(columns: Iterable[pd.Series]) -> tuple[pd.Index, list[np.ndarray]]:
@@ -338,7 +318,7 @@ def by_id(
         with about(name):
             column = one_column(frame, id)
             refuse(column.isna().to_numpy(), column.index, id, "no identifier; fill it in, or drop the record")
-            fault = "an identifier that an earlier row has; --id needs one record a person"
+            fault = "an identifier that an earlier row has; take one that no two records share"
             refuse(column.duplicated().to_numpy(), column.index, id, fault)
             columns.append(column)
     values, (of_old, of_new) = same_codes(columns)
@@ -407,6 +387,10 @@ def _notes(both: _Both, linked: LinkedRecords | None, linked_by: str | None) -> 
     for key, *there in zip(both.spec.key_variables, *both.has, strict=True):
         if not all(there):
             yield Note("editions_key_in_one", variable=shortened(str(key)), file=both.names[there.index(True)])
+    for place in np.flatnonzero(both.is_common):
+        old, new = (np.unique(codes[:, place]) for codes in both.codes)
+        if not np.isin(new[new >= 0], old).any():
+            yield Note("editions_other_codes", variable=shortened(str(both.spec.key_variables[place])))
     if linked is None:
         yield Note("editions_not_linked")
         if len(both.frames[0]) == len(both.frames[1]):

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from kanon_lab import files
-from kanon_lab.columns import one_column
-from kanon_lab.errors import KanonLabError, OptionError, about
-from kanon_lab.measures.editions import Editions, compare_editions
+from kanon_lab.errors import KanonLabError, OptionError
+from kanon_lab.measures.editions import Editions, by_id, compare_editions
 
 if TYPE_CHECKING:
     from kanon_lab.recipes.state import Chain
@@ -46,11 +45,11 @@ class EarlierRelease:
         state = files.status(self.path)
         return _read(self, None if state is None else state.st_mtime_ns)
 
-    def check(self) -> None:
-        """Raise a `KanonLabError` where it cannot be read, or lacks the identifier."""
+    def check(self, file: pd.DataFrame) -> None:
+        """Raise a `KanonLabError` where it cannot be read, or where it or the file has no good identifier."""
+        old = self.frame
         if self.id is not None:
-            with about(self.name):
-                one_column(self.frame, self.id)
+            by_id(old, file, self.id, (self.name, "the file"))
 
     def with_release(self, release: Chain, called: str = "the release") -> Editions | None:
         """What it and a release tell together; None where the release is known as counts only.

@@ -172,7 +172,7 @@ def identifiers_of(
         return []
     codes, values = distinct(column)
     times = np.bincount(codes[codes >= 0], minlength=len(values))
-    homes = times if home is None or not varied else _homes(codes, home, len(values))
+    homes = times if home is None or not (varied and len(values)) else _homes(codes, home, len(values))
     types = pd.api.types
     if not len(values) or types.is_bool_dtype(values.dtype):
         return []

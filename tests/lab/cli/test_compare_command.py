@@ -40,6 +40,7 @@ def test_json_of_linked_editions(files, capsys):
     assert result["shown_in_one"] == {"zone": {"only_old": 1, "only_new": 1}, "age": {"only_old": 0, "only_new": 0}}
     # who was 0-14 and is now 10-29 is alone; so is who was 0-14 and is now 0-9
     assert (result["k_joint"], result["k_with"], result["violations"]["joint"]) == (1, 1, {"2": 2})
+    assert result["notes"][0].startswith("age: no value is in both editions")
     assert result["crossing"] == {"age": {"bands": 1, "narrowest": 5, "fewest": None}}
 
 

@@ -39,7 +39,7 @@ def filled(old, new, editions):
     return [before for before, _ in pairs] + [after for _, after in pairs]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(old=PEOPLE, new=PEOPLE, missing=st.sampled_from(["wildcard", "category"]), seed=st.integers(0, 99))
 def test_linked_persons_by_plain_loops(old, new, missing, seed):
     found = compare_editions(frame(old), frame(new, seed), KEYS, id="id", missing=missing)
@@ -70,7 +70,7 @@ def test_linked_persons_by_plain_loops(old, new, missing, seed):
     assert (linked.filled <= linked.joint).all()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(old=PEOPLE, new=PEOPLE)
 def test_classes_without_links_by_plain_loops(old, new):
     found = compare_editions(frame(old), frame(new), KEYS, k=[1, 2, 3])
@@ -90,7 +90,7 @@ def test_classes_without_links_by_plain_loops(old, new):
     assert sum(found.exposed < 2) == sum(n < 2 for n in alone) + sum(n for n in changes if n < 2)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     people=st.lists(st.tuples(st.sampled_from("ns"), st.integers(0, 29)), min_size=1, max_size=20),
     edges=st.tuples(*[st.lists(st.integers(1, 29), min_size=1, max_size=4, unique=True)] * 2),

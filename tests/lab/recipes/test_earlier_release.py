@@ -52,7 +52,7 @@ def test_without_an_identifier_places_link_until_somebody_says_no(old):
 def test_new_pseudonyms_do_not_link(old):
     new = FILE.assign(id=[*"abcdefgh"])[:7]
     rows, judged = verdict({"file": old, "id": "id"}, file=new)
-    assert judged.together.linked_by == "id" and judged.together.persons_in_both == 0
+    assert judged.together.linked_by == "id" and len(judged.together.linked.joint) == 0
     assert rows["k_with"][0] == 2
 
 

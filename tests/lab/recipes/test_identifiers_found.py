@@ -293,3 +293,8 @@ def test_chains_from_one_start_find_what_each_release_holds():
         assert each.identifiers == identifiers_in(each.frame, each.spec)
     assert {key[0] for key in chain.start.contents} == {*frame} and len(chain.identifiers) == 2
     assert [found.columns for found in merged.identifiers] == [("mail",)]
+
+
+def test_a_column_without_a_value_beside_households_identifies_nobody():
+    frame = pd.DataFrame({"age": [1, 1], "home": [1, 2], "empty": pd.Series([None, None], dtype=object)})
+    assert protect(frame, KeySpec("age", household="home")).identifiers == ()
