@@ -32,12 +32,20 @@ def judged_lines(judged):
         measure = LIMITS[row["name"]]
         label = measure.limit_called(level=percent(row["level"]), variable=shortened(str(row["variable"])))
         form = percent if measure.share else number
-        value = "not known" if row["value"] is None else form(row["value"], row["limit"])
+        value = _unknown(measure, row["columns"]) if row["value"] is None else form(row["value"], row["limit"])
         wanted = f"to be {row['bound']} {form(row['limit'], row['value'])}"
         columns = "" if row["met"] or not row["columns"] else f" ({_named(row['columns'])})"
         lines.append(("met" if row["met"] else "NOT MET", f"{label}{columns}: {value}, {wanted}"))
     for mark, text in [*lines, *(("caution", caution["text"]) for caution in judged["cautions"])]:
         yield from wrapped(text, f"  {mark:7}  ", indent=13)
+
+
+def _unknown(measure, columns):
+    """That a value is not known, and what to do where that is a file that was not given."""
+    if measure.needs == "population":
+        no_file = "add population: FILE to the configuration"
+        return f"not known ({'these keys cannot be counted in the population' if columns else no_file})"
+    return "not known"
 
 
 def _named(columns):
@@ -94,7 +102,8 @@ def _states(protection, of=""):
     yield Section(f"Steps{of}: records touched, cells changed and suppressed, columns removed", parts)
     yield from _cells(protection, of)
     for title, names, formats, *remarks in _measures(protection, history):
-        names = {name: head for name, head in names.items() if history[name].notna().any()}  # an engine has not all
+        # An engine has not all, and some need a population.
+        names = {name: head for name, head in names.items() if name in history and history[name].notna().any()}
         if names:
             head, *rest = title.format(of=of).splitlines()
             yield Section(head, [Bullets(rest), _by_step(history, names, formats), Bullets(remarks)])

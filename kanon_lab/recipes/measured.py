@@ -103,6 +103,8 @@ class Truth:
     perturbed: frozenset[str] = frozenset()
     #: Those perturbed as quantities and not recoded since: an intruder looks for values near the true one.
     blurred: frozenset[str] = frozenset()
+    #: The population beside the file, as an intruder recodes it; None without one.
+    population: room.Population | None = None
 
     def beside(self, working: pd.DataFrame, names: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:
         """Codes of variables as they truly are and as `working` shows them, each (n, variables); -1 where missing."""
@@ -227,9 +229,17 @@ class Measured:
         """The survey's own indicators beside those of the file as it came: see `kanon_lab.measures.indicator_loss`."""
         return self._whole("indicators")
 
+    @property
+    def population(self) -> dict[str, Any] | None:
+        """The measures that are taken in a known population, and ``below``: by k the records with fewer persons."""
+        known = {row.name: self.values.get(row.name) for row in measures(part_of="population") if not row.levels}
+        below = {k: self.values.get(MEASURES["k_map_below_#"].at(k).name) for k in self.levels["k"]}
+        return None if known["k_map"] is None else {**known, "below": below}
+
     def _whole(self, name: str) -> dict | None:
         """The mapping of the measures that are part of it; None where they are not defined."""
-        parts = {row.name.removeprefix(f"{name}_"): self[row.name] for row in measures(shown="state", part_of=name)}
+        rows = [row for row in measures(shown="state", part_of=name) if row.name in self.values]
+        parts = {row.name.removeprefix(f"{name}_"): self[row.name] for row in rows}
         return None if all(value is None for value in parts.values()) else parts
 
     def to_dict(self) -> dict:
@@ -240,6 +250,7 @@ class Measured:
         levels = {name: getattr(self, name) for name in ("above", "by_meaning", "with_household_size")}
         return {
             "violations": self.violations,
+            **({} if self.population is None else {"population": self.population}),
             "risk": {"estimator": self.estimator, **others, **levels},
             "utility": {**losses, "distinct_values": self.distinct_values, "indicators": self.indicators},
         }
@@ -427,7 +438,7 @@ class Baseline:
         comparison = Comparison(self.original, aligned, removed, self.spec, truth, counts=counts)
         if self.indicators is not None:
             comparison = replace(comparison, indicators=room.indicator_loss(self.compared(comparison.released)))
-        classes = ClassRisks(table_of_rows(working, spec, counts), self.estimator)
+        classes = ClassRisks(table_of_rows(working, spec, counts), self.estimator, truth.population)
         gaps = working[list(spec.key_variables)].isna().any(axis=None)
         by_meaning = {
             missing: ClassRisks(table_of_rows(working, replace(spec, missing=missing), counts), self.estimator)
@@ -439,6 +450,8 @@ class Baseline:
         shows_households = spec.household is not None and spec.household not in removed
         values: dict[str, Any] = {}
         for row in measures(shown="state"):
+            if row.needs == "population" and truth.population is None:
+                continue
             source = comparison if row.taken_from == "states" else by_meaning.get(row.missing, classes)
             for level in levels[row.levels] if row.levels else [None]:
                 value = None

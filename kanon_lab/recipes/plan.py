@@ -67,6 +67,8 @@ class Plan:
     limits: dict[str, Any] = field(default_factory=dict)
     #: How to read the file: options of `kanon_lab.data.read_file`.
     reading: dict[str, Any] = field(default_factory=dict)
+    #: File and count of a population, as `kanon_lab.recipes.population_file.read_population` takes them.
+    population: tuple[str, str | None] | None = None
     #: Of reports; one of `kanon_lab.terms.LANGUAGES`.
     language: str = "en"
     #: Its name in messages about a file that it is applied to.
@@ -85,7 +87,17 @@ class Plan:
     @property
     def measured(self) -> dict[str, Any]:
         """Options of `kanon_lab.recipes.protect`."""
-        return {name: getattr(self, name) for name in ("k", "risks", "estimator", "seed", "indicators")}
+        options = {name: getattr(self, name) for name in ("k", "risks", "estimator", "seed", "indicators")}
+        return options | ({} if self.population is None else {"population": self.read_population()})
+
+    def read_population(self) -> measures.Population | None:
+        """The population beside the file; None without one."""
+        if self.population is None:
+            return None
+        from kanon_lab.recipes.population_file import read_population
+
+        file, count = self.population
+        return read_population(file, self.spec.key_variables, count=count, reading=self.reading)
 
     def check(self, frame: pd.DataFrame | MicrodataFile) -> None:
         """Raise a `KanonLabError` if a column that it names cannot be used."""
@@ -165,6 +177,7 @@ def _planned(model: HouseholdLevel, written: Mapping[str, Any]) -> dict[str, Any
         "k_required": k_required,
         "k": tuple(sorted({*model.k, *needed})) if needed else model.k,
         "indicators": file.indicators.with_weight(spec.weight) if file and file.indicators is not None else None,
+        "population": (file.population.file, file.population.count) if file and file.population else None,
         "steps": steps,
     }
 

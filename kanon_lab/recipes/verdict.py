@@ -244,6 +244,8 @@ class Release:
                 if fewest >= 0:
                     about = {"variable": entry.called, "records": below, "columns": worst}
                     yield _row(name, entry.least, fewest, **about)
+        elif measure.needs == "population":
+            yield self._in_population(name, limit)
         elif measure.is_shown("state"):
             yield _row(name, limit, self.last[measure.name])
         else:
@@ -251,6 +253,22 @@ class Release:
             names_of = limit_of(name).columns
             columns = () if names_of is None else tuple(names_of(self))
             yield _row(name, limit, value, records=value if measure.unit == "records" else None, columns=columns)
+
+    def _in_population(self, name: str, limit: Any) -> tuple:
+        """The verdict on a limit that is counted in the population; not known, the keys that cannot be counted."""
+        measure, inside = LIMITS[name], self.classes.in_population
+        if inside is None:
+            return _row(name, limit, None, columns=self.uncounted)
+        records = inside.below(limit) if name == "k_map" else inside.above(limit)
+        return _row(name, limit, measure.of(self.classes), records=records)
+
+    @property
+    def uncounted(self) -> tuple[str, ...]:
+        """Released keys that cannot be counted in the population: it lacks them, or a step has perturbed them."""
+        if (population := self.protection.state.truth.population) is None:
+            return ()
+        known = {*population.keys} - {*population.untold}
+        return tuple(name for name in self.table.spec.key_variables if name not in known)
 
     @property
     def identifying(self) -> tuple[str, ...] | None:
@@ -266,7 +284,7 @@ class Release:
     @cached_property
     def classes(self) -> ClassRisks:
         """The classes of what is released."""
-        return ClassRisks(self.table, self.protection.estimator)
+        return ClassRisks(self.table, self.protection.estimator, self.protection.state.truth.population)
 
     @cached_property
     def diversity(self) -> dict[str, dict]:

@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 
 from kanon_lab import files
+from kanon_lab.data.sets import DATA_SETS
 from kanon_lab.errors import AbsentFileError, DataError, encodable, shortened
 
 _MOST_BYTES = 1_000_000
@@ -130,16 +131,23 @@ def beside(settings: dict, recipe: str | Path) -> dict:
         path = folder / name
         if files.status(path) is None:
             looked = "" if Path(name).is_absolute() else f"; it was looked for in {folder.absolute()}"
-            raise AbsentFileError(f"{recipe}: hierarchy file {shortened(name)} is not there{looked}; mend its path")
+            raise AbsentFileError(f"{recipe}: {what[0]} {shortened(name)} is not there{looked}; mend its path")
         return str(path)
 
-    return _renamed(settings, here)
+    what = ["hierarchy file"]
+    settings = _renamed(settings, here)
+    what[0] = "population"
+    return _with_population(settings, here)
 
 
 def seen_from(settings: dict, recipe: str | Path) -> dict:
     """The reverse of `beside`, for a recipe to be written; absolute paths stay."""
     folder = Path(recipe).absolute().parent
-    return _renamed(settings, lambda name: name if Path(name).is_absolute() else os.path.relpath(name, folder))
+
+    def there(name: str) -> str:
+        return name if Path(name).is_absolute() else os.path.relpath(name, folder)
+
+    return _with_population(_renamed(settings, there), there)
 
 
 def hierarchy_paths(settings: Any) -> list[str]:
@@ -149,9 +157,25 @@ def hierarchy_paths(settings: Any) -> list[str]:
     return list(names)
 
 
+def population_path(settings: Any) -> str | None:
+    """The file of a population that settings name; None without one."""
+    names: list[str] = []
+    _with_population(settings, lambda name: names.append(name) or name)
+    return names[0] if names else None
+
+
+def _with_population(settings: Any, rename: Callable[[str], str]) -> Any:
+    """The same settings with the file of their population renamed, unless it is a data set."""
+    own = settings.get("population") if isinstance(settings, Mapping) else None
+    file = own.get("file") if isinstance(own, Mapping) else own
+    if not isinstance(file, str) or not file or file in DATA_SETS:
+        return settings
+    return {**settings, "population": {**own, "file": rename(file)} if isinstance(own, Mapping) else rename(file)}
+
+
 def without_folders(settings: dict) -> dict:
     """Settings in which the files of hierarchies are called by their names, to be shown to others."""
-    return _renamed(settings, lambda name: Path(name).name)
+    return _with_population(_renamed(settings, lambda name: Path(name).name), lambda name: Path(name).name)
 
 
 def _renamed(settings: Any, rename: Callable[[str], str]) -> Any:

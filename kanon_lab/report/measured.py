@@ -26,6 +26,9 @@ def limit_value(row: Any, value: float | None, beside: float | None, w: Words) -
 def advice_on(a: Analysis, row: Any, w: Words) -> str:
     """What to do about a limit that is not met, naming the key that most often makes a record rare."""
     summary, limit = a.summary, limit_of(row.name)
+    if LIMITS[row.name].needs == "population" and pd.isna(row.found):
+        key = "do_population" if len(row.columns) else "do_no_population"
+        return w.say(key, name=limit_title(row, w), columns=w.listed(row.columns))
     if a.left_out and pd.isna(row.found):
         return w.say("do_uncounted", name=limit_title(row, w), limit=row.name)
     parts = {
