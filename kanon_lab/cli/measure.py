@@ -161,7 +161,7 @@ def _shares(context, parameter, texts):
 @click.option(
     "--population",
     metavar="FILE",
-    help="Also count each key in this file of the population that the records are from, with the same columns of keys.  "
+    help="Also count each key in this file of the population that the records are from, which has the same keys.  "
     "[default: none]",
 )
 @column_option(

@@ -172,6 +172,8 @@ def refuse_inputs(out, file, recipe_path, recipe=None):
     inputs = [("the input", DATA_SETS[file].path if file in DATA_SETS else file), ("the recipe", recipe_path)]
     steps = [] if recipe is None else [settings for _, settings in recipe.steps]
     inputs += [("a hierarchy file of the recipe", path) for path in hierarchy_paths(steps)]
+    if recipe is not None and recipe.population is not None and recipe.population[0] not in DATA_SETS:
+        inputs.append(("the population", recipe.population[0]))
     files.refuse_inputs(out, inputs)
 
 

@@ -149,6 +149,10 @@ def _measures(protection, history):
     title = f"Risk and expected re-identifications after each step{{of}} ({protection.estimator})"
     yield title, *_heads(rows, share=_risk)
 
+    known = measures(part_of="population")
+    rows = [row.at(level) for row in known for level in (protection.k if row.levels else [""])]
+    yield "Counted in the population after each step{of}", *_heads(rows, share=_risk)
+
     names = {"equal_cells": "as they came", "known_cells": "not missing"}
     formats = dict.fromkeys(names.values(), percent)
     names |= {f"distinct_{name}": f"values of {shortened(name)}" for name in spec.key_variables}

@@ -360,12 +360,11 @@ _ROWS = [
             "is met when at most this share of the persons of the `population` who have the key of a record are in the "
             "file: who knows that a person is in the population does not learn more of whether they are in the file",
             "0.5",
-            ("Of the persons of the population with some key, {value} are in the file, and {limit} was wanted: who "
-             "knows such a person learns that they are in it ({records} records). Recode {key} more broadly, or release "
-             "a smaller sample.",
-             "De las personas de la población con alguna clave, el {value} está en el archivo y se exigía {limit}: "
-             "quien conozca a una de ellas sabe que está en él ({records} registros). Recodifique {key} en categorías "
-             "más amplias o publique una muestra menor."),
+            ("Of the persons with some key, {value} are in the file, and {limit} was wanted: who knows such a person "
+             "learns that they are in it ({records} records). Recode {key} more broadly, or release a smaller sample.",
+             "De las personas con alguna clave, el {value} está en el archivo y se exigía {limit}: quien conozca a una "
+             "de ellas sabe que está en él ({records} registros). Recodifique {key} en categorías más amplias o "
+             "publique una muestra menor."),
             beside=True)),
     _in_population("delta_presence_lowest", "size",
         ("smallest share of a class that is in the file", "menor proporción de una clase que está en el archivo"),

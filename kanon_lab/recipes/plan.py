@@ -158,7 +158,7 @@ def _planned(model: HouseholdLevel, written: Mapping[str, Any]) -> dict[str, Any
     file = model if isinstance(model, RecipeSettings) else None
     limits = as_limits(file.limits if file else {}, spec=spec, risks=model.risks, k_required=model.k_required)
     k_required = limits.get("k") if model.k_required is None else model.k_required
-    needed = {k for k in (k_required, limits.get("k")) if k is not None}
+    needed = {k for k in (k_required, limits.get("k"), limits.get("k_map")) if k is not None}
     levels: _Steps = ()
     if file and (level := file.household_level) is not None:
         with inside("household_level"):

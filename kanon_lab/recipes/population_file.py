@@ -36,16 +36,20 @@ def read_population(
         options["text"] = tuple(name for name in texts if name in columns)
     if "missing_codes" in options:
         options["missing_codes"] = {name: codes for name, codes in options["missing_codes"].items() if name in columns}
-    with about(f"population {Path(str(file)).name}"):
-        path = located(file)[0]
-        status = files.status(path)
-        state = None if status is None else (status.st_mtime_ns, status.st_size)
-        key = (str(file), names, count, repr(sorted(options.items())), state)
-        if key not in _read_before:
-            if len(_read_before) >= _MOST_HELD:
-                _read_before.clear()
-            _read_before[key] = _read(str(file), names, count, options)
-        return _read_before[key]
+    path = located(file)[0]
+    status = files.status(path)
+    state = None if status is None else (status.st_mtime_ns, status.st_size)
+    key = (str(file), names, count, repr(sorted(options.items())), state)
+    if key not in _read_before:
+        if len(_read_before) >= _MOST_HELD:
+            _read_before.clear()
+        try:
+            with about(str(file)):
+                _read_before[key] = _read(str(file), names, count, options)
+        except KanonLabError as error:  # readers of it need not know the folder
+            name = str(error).replace(str(KanonLabError(str(file))), Path(str(file)).name)
+            raise type(error)(f"population: {name}") from None
+    return _read_before[key]
 
 
 # Populations by what they were read from: recipes of a map have the same.

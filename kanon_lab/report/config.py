@@ -17,7 +17,7 @@ from kanon_lab.errors import KanonLabError, OptionError, about, encodable, insid
 from kanon_lab.recipes.chain import Recipe, as_recipe
 from kanon_lab.recipes.settings import LEAST, OF_REPORTS, RecipeSettings, ReportSettings
 from kanon_lab.recipes.tradeoff import axis_named, measure_of
-from kanon_lab.recipes.yaml_file import beside, hierarchy_paths, parse_yaml, read_yaml, without_folders
+from kanon_lab.recipes.yaml_file import beside, hierarchy_paths, parse_yaml, population_path, read_yaml, without_folders
 from kanon_lab.report.shapes import check_named
 from kanon_lab.roles import ROLES_OF_SEVERAL
 from kanon_lab.settings import parts_of, read
@@ -82,6 +82,12 @@ class ReportConfig:
     def hierarchies(self) -> tuple[Path, ...]:
         """Files of hierarchies that the steps read."""
         return tuple(map(Path, hierarchy_paths(self.settings)))
+
+    @property
+    def population(self) -> Path | None:
+        """The file of the population; None without one, or for a data set."""
+        path = population_path(self.settings)
+        return None if path is None else Path(path)
 
     @property
     def shown(self) -> dict[str, Any]:

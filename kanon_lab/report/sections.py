@@ -24,6 +24,7 @@ from kanon_lab.report.measured import (
     losses,
     main_measures,
     measures_of_steps,
+    population_measures,
 )
 from kanon_lab.report.public import public
 from kanon_lab.report.safe import QUANTILES, told_label
@@ -181,7 +182,14 @@ def _classes(a: Analysis, w: Words) -> list:
         w.table(w.shares(a.sizes[[*names]].rename(columns=names)), caption),
         _chart_of_risks(a, w),
         w.table(w.shares(ranges), "risks_caption"),
+        *_in_population(a, w),
     ]
+
+
+def _in_population(a: Analysis, w: Words) -> list:
+    """What was counted in the population, where there is one."""
+    frame = population_measures(a, w)
+    return [w.section("h_population", w.text("population_text"), w.table(frame, "main_caption"))] if len(frame) else []
 
 
 def _chart_of_sizes(a: Analysis, w: Words) -> Figure:
