@@ -109,6 +109,8 @@ def protect(source, recipe_path, out, overwrite, dry_run, neutralise, least, fai
         check_target(out, neutralise=neutralise)
         refuse_inputs(out, file, recipe_path)
     recipe = read_recipe(recipe_path)
+    if least is not None and not recipe.spec.key_variables:
+        raise OptionError("--fail-under-k: the recipe names no key variables, so that k says nothing; name them")
     if out is not None:
         refuse_inputs(out, file, recipe_path, recipe)
     with ExitStack() as opened:
@@ -257,7 +259,7 @@ def _verdict(protection, recipe, least, judged):
     from kanon_lab.recipes.verdict import decisive_claim, records_below, with_household_keys
 
     k = recipe.limits.get("k", recipe.k_required) if least is None else least
-    if k is None:
+    if k is None or not recipe.spec.key_variables:
         return None
     claims = judged.claims if judged.k == k else recipes.final_claims(with_household_keys(protection), k)
     decisive, records = decisive_claim(protection), records_below(protection, k)

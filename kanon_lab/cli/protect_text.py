@@ -27,7 +27,10 @@ def judged_lines(judged):
     """A line a limit, and a line a caution."""
     lines = []
     if not is_set(judged["limits"]):
-        lines.append(("NOT MET", "no limit on k or a risk is set; write one under limits, such as {k: 3}"))
+        keys = judged.get("keys") or judged.get("parameters", {}).get("key_variables")
+        no_keys = "no key variables are named, so that k says nothing; name them, or set a limit on numeric_linkage"
+        no_limit = "no limit on k or a risk is set; write one under limits, such as {k: 3}"
+        lines.append(("NOT MET", no_limit if keys else no_keys))
     for row in judged["limits"]:
         measure = LIMITS[row["name"]]
         label = measure.limit_called(level=percent(row["level"]), variable=shortened(str(row["variable"])))
@@ -76,7 +79,8 @@ def print_protection(result, protection):
 
 def _verdict(result):
     if (verdict := result["verdict"]) is None:
-        yield "no verdict: the recipe has no k_required, and --fail-under-k is not given"
+        keys = "has no k_required, and --fail-under-k is not given" if result["keys"] else "names no key variables"
+        yield f"no verdict: the recipe {keys}"
     else:
         met = "MET" if verdict["met"] else f"NOT MET by {verdict['records']:,} records"
         whence = "k_required" if verdict["k"] == result["k_required"] else "--fail-under-k"
@@ -132,7 +136,7 @@ def _measures(protection, history):
     names = {"classes": "classes", "k_achieved": "k"}
     names |= {f"violations_{k}_{policy}": f"below {k}" for k in protection.k}
     remarks = []
-    if policy == "wildcard" and history["known_cells"].iloc[-1] < 1:
+    if policy == "wildcard" and (history["known_cells"].iloc[-1] or 1) < 1:
         remarks.append(
             "(k, below: by compatible records, where a missing key may be any value; classes: of the same key values)"
         )

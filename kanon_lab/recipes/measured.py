@@ -109,6 +109,8 @@ class Truth:
     def beside(self, working: pd.DataFrame, names: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:
         """Codes of variables as they truly are and as `working` shows them, each (n, variables); -1 where missing."""
         pairs = [joint_codes(in_order_of(working, self.values[name]), working[name]) for name in names]
+        if not pairs:
+            return np.zeros((len(working), 0), dtype=np.int64), np.zeros((len(working), 0), dtype=np.int64)
         known, shown = (np.column_stack([pair[side] for pair in pairs]).astype(np.int64) for side in (0, 1))
         return known, shown
 
@@ -299,8 +301,10 @@ class Comparison:
         """Whether a released key was perturbed as a quantity, and not recoded since."""
         return not self.truth.blurred.isdisjoint(self.keys)
 
-    def _mean(self, measured: Callable[[str], float], *, removed: float) -> float:
-        """The mean over the key variables; one that is not released counts as `removed`."""
+    def _mean(self, measured: Callable[[str], float], *, removed: float) -> float | None:
+        """The mean over the key variables; one that is not released counts as `removed`. None without keys."""
+        if not self.spec.key_variables:
+            return None
         values = [measured(name) if name in self.keys else removed for name in self.spec.key_variables]
         return float(sum(values) / len(values))
 
@@ -315,12 +319,12 @@ class Comparison:
         return None if self.is_blurred else right_links(known, shown)
 
     @property
-    def equal_cells(self) -> float:
+    def equal_cells(self) -> float | None:
         """Share of all key cells that are as in the original."""
         return self._mean(lambda name: same_values(self.original[name], self.aligned[name]).mean(), removed=0.0)
 
     @property
-    def known_cells(self) -> float:
+    def known_cells(self) -> float | None:
         """Share of all key cells that have a value."""
         n = len(self.aligned) if self.counts is None else int(self.counts.records.sum())
         known = {name: records_in(self.aligned[name].notna().to_numpy(), self.counts) / n for name in self.keys}

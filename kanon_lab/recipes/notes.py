@@ -36,6 +36,7 @@ def notes_of(protection: Chain) -> Iterator[Note]:
     Of the file of households only its weight has a note: its columns are released in the file of persons.
     """
     spec = protection.spec
+    yield from keyless(protection)
     if spec.weight is None:
         yield UNWEIGHTED
     for households in protection.household_chains:
@@ -66,6 +67,12 @@ def notes_of(protection: Chain) -> Iterator[Note]:
     yield from population_notes(protection)
     if (estimates := protection.estimates) is not None and estimates["lower"].isna().all():
         yield Note("no_interval")
+
+
+def keyless(protection: Chain) -> Iterator[Note]:
+    """That no key variables are named."""
+    if not protection.spec.key_variables:
+        yield Note("no_keys", records=protection.n)
 
 
 def population_notes(protection: Chain) -> Iterator[Note]:

@@ -30,7 +30,7 @@ from kanon_lab.recipes.settings import (
 from kanon_lab.recipes.state import check_columns, drawn_seed, step_errors
 from kanon_lab.recipes.steps import STEPS, kind_of
 from kanon_lab.recipes.tradeoff import MEASURES
-from kanon_lab.roles import KeySpec
+from kanon_lab.roles import ROLES_WITHOUT_KEYS, KeySpec
 from kanon_lab.settings import Settings, check_numbers, read, schema, table, unknown
 
 #: Defaults of what is measured.
@@ -154,7 +154,10 @@ def file_plan(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def _planned(model: HouseholdLevel, written: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a `Plan` that the settings of a file, or of its household level, give."""
-    spec = KeySpec(**{role: value for role, value in model.fields_set.items() if role in _ROLES})
+    roles = {role: value for role, value in model.fields_set.items() if role in _ROLES}
+    if "key_variables" not in roles and not any(map(roles.get, ROLES_WITHOUT_KEYS)):
+        raise OptionError("key_variables is not given; write it, such as key_variables: [postcode, age]")
+    spec = KeySpec(**{"key_variables": (), **roles})  # type: ignore[arg-type]
     file = model if isinstance(model, RecipeSettings) else None
     limits = as_limits(file.limits if file else {}, spec=spec, risks=model.risks, k_required=model.k_required)
     k_required = limits.get("k") if model.k_required is None else model.k_required
@@ -246,6 +249,8 @@ def as_limits(
             remedy = f"did you mean {other}?" if other else meant(name, LIMITS, f"there are {', '.join(LIMITS)}")
             raise OptionError(f"limits: there is no limit {shortened(str(name))}; {remedy}")
     wanted = {**({} if k_required is None else {"k": k_required}), **limits}
+    if not spec.key_variables and spec.numeric_variables:  # nothing else is asked of those who know quantities
+        wanted.setdefault("numeric_linkage", 0)
     risky = any(bound is not None and not limit_of(name).beside for name, bound in wanted.items())
     for name, measure in LIMITS.items():
         has_role = measure.needs != "household" or spec.household is not None

@@ -66,7 +66,7 @@ def _read(file: str, names: tuple[str, ...], count: str | None, options: dict[st
             if name not in counted.frame:
                 raise DataError(f"column {shortened(name)} is not there; count the population by every key variable")
         return Population.of(counted.frame.assign(**{_PERSONS: counted.records}), names, count=_PERSONS)
-    read = read_file(file, columns=[*names, *([] if count is None else [count])], **options)
+    read = read_file(file, columns=[*names, *([] if count is None else [count])] or None, **options)
     return Population.of(read.numbered, names, count=count)
 
 

@@ -231,6 +231,14 @@ def _as_population(value: Any) -> Any:
 class RecipeSettings(HouseholdLevel):
     """A recipe."""
 
+    key_variables: _SEVERAL = setting(
+        [],
+        "names of columns that an intruder may know. Without any, all records are alike: then only a limit on "
+        "`numeric_linkage` can be met",
+        "[postcode, age]",
+        unless="none",
+    )
+
     household: _NAME | None = setting(None, "the column that tells households apart", "household")
     direct_identifiers: _SEVERAL = setting(
         [], "columns that name a person; they are dropped first, and proved absent from the output", "[birth_date]"

@@ -72,6 +72,8 @@ def final_diversity(protection: Chain) -> tuple[dict[str, dict], list[str]]:
 VERDICT = ["name", "variable", "level", "limit", "bound", "found", "met", "records", "columns"]
 # Where neither limits nor recipe have a k, records are counted that nobody else is like.
 _USUAL_K = 2
+# Limits that judge a release by more than its key variables.
+_WITHOUT_KEYS = ("numeric_linkage", "household_uniques")
 # A caution is given if more than this share (0-1) of the records is linked by their quantities.
 _MOST_LINKED = 0.05
 
@@ -224,8 +226,13 @@ class Release:
         return shown_by_neighbours(self.protection, self.k)
 
     def rows(self, name: str, limit: Any) -> Iterator[tuple]:
-        """The verdict on a limit, one row or one for each variable or level."""
+        """The verdict on a limit, one row or one for each variable or level.
+
+        Where no key variables are named, all records are alike, and limits on k and risks by keys say nothing.
+        """
         measure, by = LIMITS[name], limit_of(name).by
+        if not (self.table.spec.key_variables or limit_of(name).beside or name in _WITHOUT_KEYS):
+            return
         if by == "variable":
             for variable in limit:
                 if variable in self.diversity:

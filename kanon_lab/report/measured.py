@@ -54,6 +54,8 @@ def _rarest(a: Analysis) -> str:
     """The key behind most uniqueness in the release; of several, or where none is unique, that of most categories."""
     after = a.suda[a.suda["version"] == "after"].set_index("variable")["contribution"]
     keys = a.variables[a.variables["column"].isin(a.summary["keys"]) & a.variables["distinct_after"].notna()]
+    if not len(keys):
+        return "\N{EN DASH}"
     keys = keys.assign(share=keys["column"].map(after).astype(float).fillna(0).round(6))
     return keys.sort_values(["share", "distinct_after"], kind="stable")["column"].iloc[-1]
 
