@@ -246,8 +246,9 @@ class Release:
             below = records_in(self.alike[claim] < limit, self.protection.state.counts)
             yield _row(name, limit, self.least(claim), records=below)
         elif by == "combination":
+            true_keys = decisive_claim(self.protection) == "true_key"
             for entry in limit:
-                fewest, below, worst = entry.count(self.protection.state, self.protection.released_spec)
+                fewest, below, worst = entry.count(self.protection, true_keys=true_keys)
                 if fewest >= 0:
                     about = {"variable": entry.called, "records": below, "columns": worst}
                     yield _row(name, entry.least, fewest, **about)
