@@ -232,7 +232,6 @@ def report(
         )
     inputs = [(f"the configuration {Path(path).name}", path) for path in configs]
     inputs += [("a hierarchy file", path) for config in wanted.values() for path in config.hierarchies]
-    inputs += [("the population", config.population) for config in wanted.values() if config.population]
     for path, config in wanted.items():
         check_targets(pages[path], releases.get(path), file, config, inputs)
     source = Source(file, (), {}, engine, spill)

@@ -218,6 +218,7 @@ def check_targets(
 
     source = DATA_SETS[str(file)].path if str(file) in DATA_SETS else file
     inputs = [("the input", source), *others, *(("a hierarchy file", path) for path in config.hierarchies)]
+    inputs += [("the population", config.population)] if config.population else []
     if out.suffix.lower() != ".html":
         raise OptionError(f"{out.name}: the name of a report must end in .html")
     if len(out.name.encode("utf-8", "surrogatepass")) > _LONGEST_NAME:

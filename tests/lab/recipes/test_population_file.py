@@ -1,5 +1,7 @@
 """A population beside a protected file: recoded by the steps, and judged."""
 
+import json
+
 import pandas as pd
 import pytest
 from hypothesis import given, settings
@@ -7,12 +9,17 @@ from hypothesis import strategies as st
 
 import kanon_lab
 from kanon_lab import engines
+from kanon_lab.cli import run
+from kanon_lab.data import read_file
 from kanon_lab.errors import KanonLabError
 from kanon_lab.measures import Population
 from kanon_lab.methods import recode_step
 from kanon_lab.recipes import as_recipe, judge
 from kanon_lab.recipes.population_file import read_population, recoded_population
 from kanon_lab.recipes.steps import kind_of
+from kanon_lab.report.analysis import analyse
+from kanon_lab.report.config import as_config, read_config
+from kanon_lab.report.sections import section
 
 _STEPS = [
     {"recode": {"variable": "age", "width": 10}},
@@ -29,7 +36,7 @@ _PERSON = st.tuples(st.sampled_from("abcd"), st.integers(0, 45), st.sampled_from
     st.lists(_PERSON, max_size=30),
     st.sampled_from([(0, 1), (1, 2), (3,), (4, 0)]),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_a_population_is_recoded_as_the_sample_is(sample, others, chosen):
     """Recoded together, sample and population give the same counts as each by itself."""
     keys, sample = ["region", "age", "income"], [("a", 3, 10), ("b", 44, 31), *sample]  # groups must occur
@@ -130,3 +137,74 @@ def test_saved_counts_are_a_population(tmp_path):
     counted = engines.count_frame(_EVERYBODY, kanon_lab.KeySpec(["age", "sex"]))
     engines.save_counts(counted, tmp_path / "c.parquet")
     assert read_population(tmp_path / "c.parquet", ["sex"]).persons.tolist() == [3, 3]
+
+
+@pytest.fixture
+def files(tmp_path):
+    _EVERYBODY.to_csv(tmp_path / "people.csv", index=False)
+    _EVERYBODY.iloc[[0, 1, 3, 4]].to_csv(tmp_path / "survey.csv", index=False)
+    (tmp_path / "r.yml").write_text(
+        "key_variables: [age, sex]\npopulation: people.csv\nlimits: {k_map: 3, delta_presence: 0.7}\n"
+        "steps: [recode: {variable: age, width: 10}]\n"
+    )
+    return tmp_path
+
+
+def test_the_commands_count_in_it(files, capsys):
+    survey, people = str(files / "survey.csv"), str(files / "people.csv")
+    assert run(["measure", survey, "--keys", "age,sex", "--population", people, "--json"]) == 0
+    known = json.loads(capsys.readouterr().out)["population"]
+    assert (known["k_map"], known["delta_presence"], known["population_absent"], known["below"]["2"]) == (1, 1.0, 2, 4)
+    assert run(["measure", survey, "--keys", "age,sex", "--population", people]) == 0
+    assert "k-map: fewest persons of the population" in capsys.readouterr().out
+    assert run(["protect", survey, "--recipe", str(files / "r.yml"), "--dry-run", "--fail", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert [(row["name"], row["value"]) for row in printed["limits"]][:2] == [("k_map", 3), ("delta_presence", 2 / 3)]
+    assert [printed[when]["population"]["k_map"] for when in ["before"]] == [1]
+    assert printed["steps"][0]["population"]["k_map"] == 3
+    assert run(["protect", survey, "--recipe", str(files / "r.yml"), "--out", people, "--overwrite"]) == 2
+    assert "equal to the population" in capsys.readouterr().err
+
+
+def test_without_it_json_is_as_it_was_and_a_line_says_what_to_add(files, capsys):
+    survey, recipe = str(files / "survey.csv"), files / "r.yml"
+    recipe.write_text(recipe.read_text().replace("population: people.csv\n", ""))
+    assert run(["protect", survey, "--recipe", str(recipe), "--dry-run"]) == 0
+    assert "not known (add population: FILE to the" in capsys.readouterr().out
+    assert run(["protect", survey, "--recipe", str(recipe), "--dry-run", "--fail", "--json"]) == 3
+    printed = json.loads(capsys.readouterr().out)
+    assert "population" not in printed["before"]
+
+
+@pytest.mark.parametrize(("language", "internal"), [("en", True), ("es", False)])
+def test_a_report_shows_it_before_and_after(files, language, internal):
+    config = read_config(files / "r.yml", {"language": language})
+    analysis = analyse(read_file(files / "survey.csv"), config, internal=internal)
+    assert (analysis.judged.met, analysis.summary["before"]["k_map"], analysis.summary["after"]["k_map"]) == (
+        True,
+        1,
+        3,
+    )
+    assert {"en": "Counted in the population", "es": "Contado en la población"}[language] in repr(
+        section(analysis, "classes", language)
+    )
+    unknown = analyse(read_file(files / "survey.csv"), as_config({**config.settings, "population": None}))
+    advice = {"en": "the configuration names none", "es": "la configuración no nombra ninguno"}
+    assert advice[language] in repr(section(unknown, "summary", language))
+
+
+@pytest.mark.parametrize(
+    ("written", "fault"),
+    [
+        ("no.csv", "population no.csv is not there"),
+        ("3", "population: must be a file, or settings such as {file: register.csv, count: persons}, not 3"),
+        ("{count: n}", "population: file is not given; write it, such as file: register.csv"),
+        ("{file: people.csv, cuont: n}", "population: unknown setting cuont; did you mean count?"),
+    ],
+)
+def test_faults_of_the_setting_are_one_line(files, written, fault):
+    recipe = files / "r.yml"
+    recipe.write_text(recipe.read_text().replace("people.csv", written))
+    with pytest.raises(KanonLabError) as caught:
+        read_config(recipe)
+    assert str(caught.value).startswith(f"r.yml: {fault}")
