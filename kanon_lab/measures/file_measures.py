@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,6 @@ import pandas as pd
 from kanon_lab.arguments import as_share, check_choice, check_positive
 from kanon_lab.classes import ClassTable, class_table
 from kanon_lab.errors import OptionError, shortened
-from kanon_lab.measures.known_population import InPopulation, Population
 from kanon_lab.measures.registry import above, measures
 from kanon_lab.measures.risk import (
     FileRisk,
@@ -26,6 +25,9 @@ from kanon_lab.measures.risk import (
 from kanon_lab.measures.sensitive_values import Bands, Diversity, diversity
 from kanon_lab.roles import KeySpec, as_spec
 from kanon_lab.terms import Note
+
+if TYPE_CHECKING:
+    from kanon_lab.measures.known_population import InPopulation, Population
 
 
 @dataclass(frozen=True)

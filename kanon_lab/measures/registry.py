@@ -611,7 +611,7 @@ def measures(**wanted: Any) -> list[Measure]:
     --------
     >>> from kanon_lab.measures.registry import measures
     >>> [measure.name for measure in measures(shown="summary", kind="anonymity")]
-    ['k_achieved']
+    ['k_achieved', 'k_map']
     """
     place = wanted.pop("shown", None)
     rows = [row for row in MEASURES.values() if all(getattr(row, name) == value for name, value in wanted.items())]

@@ -157,7 +157,7 @@ def _planned(model: HouseholdLevel, written: Mapping[str, Any]) -> dict[str, Any
     roles = {role: value for role, value in model.fields_set.items() if role in _ROLES}
     if "key_variables" not in roles and not any(map(roles.get, ROLES_WITHOUT_KEYS)):
         raise OptionError("key_variables is not given; write it, such as key_variables: [postcode, age]")
-    spec = KeySpec(**{"key_variables": (), **roles})  # type: ignore[arg-type]
+    spec = KeySpec(**{"key_variables": (), **roles})
     file = model if isinstance(model, RecipeSettings) else None
     limits = as_limits(file.limits if file else {}, spec=spec, risks=model.risks, k_required=model.k_required)
     k_required = limits.get("k") if model.k_required is None else model.k_required

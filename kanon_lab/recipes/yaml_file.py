@@ -159,9 +159,9 @@ def hierarchy_paths(settings: Any) -> list[str]:
 
 def population_path(settings: Any) -> str | None:
     """The file of a population that settings name; None without one."""
-    names: list[str] = []
-    _with_population(settings, lambda name: names.append(name) or name)
-    return names[0] if names else None
+    names: dict[str, None] = {}
+    _with_population(settings, lambda name: names.setdefault(name) or name)
+    return next(iter(names), None)
 
 
 def _with_population(settings: Any, rename: Callable[[str], str]) -> Any:
