@@ -31,6 +31,10 @@ ROLES_OF_SEVERAL = (
 )
 
 
+#: A file without key variables has at least one of these.
+ROLES_WITHOUT_KEYS = ("numeric_variables", "direct_identifiers", "released_as_is")
+
+
 @dataclass(frozen=True)
 class KeySpec:
     """The roles of the variables of a microdata file.
@@ -38,7 +42,7 @@ class KeySpec:
     Parameters
     ----------
     key_variables : sequence of str, or str
-        The variables that an intruder may know (quasi-identifiers), at least one.
+        The variables that an intruder may know (quasi-identifiers), at least one; a file of quantities may have none.
     weight : str, optional
         Sampling weight; without one every record weighs 1.
     household : str, optional
@@ -92,10 +96,12 @@ class KeySpec:
         ) -> None: ...
 
     def __post_init__(self):
+        keyless = isinstance(self.key_variables, tuple)  # roles of a file without keys, with others taken away
         for role in ROLES_OF_SEVERAL:
             object.__setattr__(self, role, column_names(getattr(self, role), role))
         object.__setattr__(self, "ghost_variables", _ghosts(self.ghost_variables, self.key_variables))
-        if not self.key_variables:
+        keyless = keyless or any(getattr(self, role) for role in ROLES_WITHOUT_KEYS)
+        if not self.key_variables and not keyless:
             raise OptionError("no key variables: name at least one variable that an intruder may know")
         for role in ("weight", "household"):
             _check_name(getattr(self, role), role)

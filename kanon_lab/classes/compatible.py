@@ -70,7 +70,9 @@ def compatible_sums(
     asked = data if queries is None else queries if isinstance(queries, Patterns) else Patterns(queries)
     turns = [[]] if without is None else [[key] for key in without]
     sums = np.zeros((len(asked.codes), len(turns), numbers.shape[1]))
-    if len(data.codes) and len(asked.codes):
+    if not data.codes.shape[1]:  # without keys all are alike
+        sums[:] = numbers.sum(axis=0)
+    elif len(data.codes) and len(asked.codes):
         for i, blank in enumerate(turns):
             _add_sums(sums[:, i], data, numbers, asked, blank)
     if values.dtype.kind in "iu":

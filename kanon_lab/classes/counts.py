@@ -13,7 +13,7 @@ from kanon_lab.arguments import check_whole
 from kanon_lab.classes.compatible import compatible_sums
 from kanon_lab.classes.sums import Sums
 from kanon_lab.classes.table import MISSING_REMEDY, ClassTable, class_table, table_of_counts
-from kanon_lab.columns import coded, distinct_rows, first_row
+from kanon_lab.columns import as_text, coded, distinct_rows, first_row
 from kanon_lab.errors import DataError, OptionError, about, shortened
 from kanon_lab.population.law import KRange, as_ranges
 from kanon_lab.roles import KeySpec
@@ -58,14 +58,8 @@ def with_population(table: ClassTable, population: pd.DataFrame, *, count: str |
         raise OptionError(f"count: {shortened(str(count))} is a key variable; name the column of persons")
     with about("the population"):
         KeySpec(spec.key_variables, weight=count, missing=spec.missing).check(population)
-        persons = np.ones(len(population)) if count is None else _counts_of_persons(population, count)
-        aligned = _codes_of_population(population, table)
-    sample = table.policy_codes.astype(np.int64)
-    both = np.concatenate([sample, aligned])
-    group, some = distinct_rows(both)
-    of_person = np.bincount(group[len(sample) :], weights=persons, minlength=len(some))
-    missing = spec.missing == "wildcard" and (both < 0).any()
-    F_k = (compatible_sums(both[some], of_person) if missing else of_person)[group[: len(sample)]]
+        persons = np.ones(len(population)) if count is None else counts_of_persons(population, count)
+        F_k, _ = persons_alike(table, population, persons)
     short = F_k < table.f_k
     if short.any():
         row = first_row(short[table.class_of_record], table.index)
@@ -76,7 +70,26 @@ def with_population(table: ClassTable, population: pd.DataFrame, *, count: str |
     return replace(table, F_k=F_k)
 
 
-def _counts_of_persons(population: pd.DataFrame, count: str) -> np.ndarray:
+def persons_alike(table: ClassTable, population: pd.DataFrame, persons: np.ndarray) -> tuple[np.ndarray, float]:
+    """For each class of a table the persons of a population compatible with it, and the persons compatible with none.
+
+    The population has a column for each key, and so many `persons` a row. Values are equal where their texts are, so
+    that 34 and "34" are one.
+    """
+    sample, aligned = table.policy_codes.astype(np.int64), _codes_of_population(population, table)
+    both = np.concatenate([sample, aligned])
+    group, some = distinct_rows(both)
+    counts = np.zeros((len(some), 2))  # persons and records of each different key
+    counts[:, 0] = np.bincount(group[len(sample) :], weights=persons, minlength=len(some))
+    counts[:, 1] = np.bincount(group[: len(sample)], weights=table.records, minlength=len(some))
+    alike = counts
+    if table.spec.missing == "wildcard" and (both < 0).any():
+        alike = compatible_sums(both[some], counts)
+    return alike[group[: len(sample)], 0], float(counts[alike[:, 1] == 0, 0].sum())
+
+
+def counts_of_persons(population: pd.DataFrame, count: str) -> np.ndarray:
+    """The numbers of persons in a column; a `DataError` where one is no number from 0 on."""
     column = population[count]
     if not pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column):
         raise DataError(f"column {shortened(str(count))} is not numbers; give counts of persons")
@@ -96,11 +109,11 @@ def _codes_of_population(population: pd.DataFrame, table: ClassTable) -> np.ndar
         if (absent := column.codes < 0).any() and table.spec.missing == "error":
             row = first_row(absent, population.index)
             raise DataError(f"row {row}: a missing value in column {shortened(str(name))}; {MISSING_REMEDY}")
-        place = labels.get_indexer(column.values)
-        place = np.where(place < 0, len(labels) + 1, place)
+        known = {as_text(value): code for code, value in reversed([*enumerate(labels)])}
+        place = np.array([known.get(as_text(value), len(labels) + 1) for value in column.values], dtype=np.int64)
         gap = len(labels) if table.spec.missing == "category" else -1
         columns.append(np.append(place, gap)[column.codes])
-    return np.column_stack(columns).astype(np.int64)
+    return np.column_stack(columns).astype(np.int64) if columns else np.zeros((len(population), 0), dtype=np.int64)
 
 
 SIZE_RANGES = "1,2,3-4,5-9,10-19,20+"

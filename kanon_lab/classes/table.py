@@ -352,7 +352,10 @@ def _table(
     columns = [coded(frame[name]) for name in spec.key_variables]
     absent = [column.codes.dtype.kind == "i" and bool((column.codes < 0).any()) for column in columns]
     radices = [len(column.values) + bool(has) for column, has in zip(columns, absent, strict=True)]
-    class_of_row, distinct = grouped(*pack([column.codes for column in columns], radices))
+    if columns:
+        class_of_row, distinct = grouped(*pack([column.codes for column in columns], radices))
+    else:  # nothing is known of anybody: one class
+        class_of_row, distinct = np.zeros(len(frame), dtype=np.int32), np.zeros(1, dtype=np.int32)
     classes = len(distinct)
     del distinct
     if records_of_row is not None and classes == len(class_of_row):  # each row is a class, of most files the next one

@@ -35,6 +35,7 @@ Examples:
   kanon-lab measure health-survey --keys postcode,age,sex --weight weight --sensitive diagnosis
   kanon-lab measure survey.sav --keys region,sex,age --weight w --household hh --missing category --json
   kanon-lab measure survey.csv --keys region,sex,age --fail-under-k 3
+  kanon-lab measure survey.csv --keys region,sex,age --population register.csv --population-count persons
   kanon-lab measure register.parquet --keys place,sex,birth_date --engine duckdb --memory 2GB
   kanon-lab measure north.csv --keys region,sex,age --save-classes north.parquet
   kanon-lab measure --classes north.parquet --classes south.parquet
@@ -96,7 +97,7 @@ def _shares(context, parameter, texts):
     help="Also measure the diversity of these variables.  [default: none]",
 )
 @missing_option
-@reads_microdata("save_classes")
+@reads_microdata("save_classes", "population")
 @engine_option
 @spill_option
 @click.option(
@@ -158,6 +159,15 @@ def _shares(context, parameter, texts):
     help="Group a sensitive quantity: income=1000,2000 makes below 1000, 1000 to below 2000, and the rest. Repeatable.",
 )
 @click.option(
+    "--population",
+    metavar="FILE",
+    help="Also count each key in this file of the population that the records are from, which has the same keys.  "
+    "[default: none]",
+)
+@column_option(
+    "--population-count", "Column of numbers of persons in it, where a row is a group.  [default: a row is a person]"
+)
+@click.option(
     "--fail-under-k",
     default="1",
     callback=whole_number,
@@ -166,7 +176,19 @@ def _shares(context, parameter, texts):
 )
 @json_option
 def measure(
-    source, keys, weight, household, sensitive, missing, classes, save_classes, fail_under_k, as_json, **options
+    source,
+    keys,
+    weight,
+    household,
+    sensitive,
+    missing,
+    classes,
+    save_classes,
+    population,
+    population_count,
+    fail_under_k,
+    as_json,
+    **options,
 ):
     """Measure anonymity, risk and diversity of the records in FILE.
 
@@ -181,6 +203,8 @@ def measure(
     """
     from kanon_lab.measures import measure
 
+    if population_count is not None and population is None:
+        raise OptionError("--population-count is of a population, and --population is not given")
     if classes and (source.file or weight or household or save_classes):
         raise OptionError("--classes takes the place of FILE, and of --weight, --household and --save-classes")
     if not classes and not source.file:
@@ -193,6 +217,8 @@ def measure(
         file = source.file
         spec = KeySpec(keys, weight=weight, household=household, sensitive_variables=sensitive, missing=missing)
         read, table = _grouped(source, spec, save_classes)
+    if population is not None:
+        options["population"] = source.read_population(population, population_count, table.spec)
     with about(file):
         measured = measure(table, **options)
     result = {**OFFICE, "file": file, **measured.to_dict()}
@@ -255,9 +281,23 @@ def _print(result, diversity):
         lines,
         Section("Anonymity", [_table("anonymity", n, anonymity)]),
         Section(f"Risk of re-identification ({result['estimator']})", [_table("risk", n, {"value": result})]),
+        _population(result.get("population"), n),
         list_diversity(f"Diversity of sensitive values: the worst class{''.join(options)}", worst),
         list_notes(result["notes"]),
     )
+
+
+def _population(known, n):
+    """What was counted in a population."""
+    from kanon_lab.measures.registry import measures
+
+    rows = []
+    for row in measures(shown="file", part_of="population") if known else ():
+        values = {row.called(): known[row.name]} if not row.levels else {}
+        values |= {row.at(k).called(): known["below"][k] for k in known["below"] if row.levels}
+        for title, value in values.items():
+            rows.append([title, row.written(value) + (f" ({percent(value / n)})" if row.unit == "records" else "")])
+    return Section("Counted in the population", [Table.of_texts(["measure", "value"], rows)] if rows else [])
 
 
 def _table(kind, n, results):

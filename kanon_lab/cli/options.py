@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kanon_lab.data.microdata import MicrodataFile
     from kanon_lab.engines import CountedFile
     from kanon_lab.engines.release import Records
+    from kanon_lab.measures import Population
     from kanon_lab.recipes.plan import Plan
 
 _UNITS = ("", "KB", "MB", "GB")
@@ -265,6 +266,15 @@ class Source:
 
         options = self._by_engine(usual)
         return opened_records(self.file, grouped, engine=self.counted_by, progress=True, **options)
+
+    def read_population(self, file: str, count: str | None, spec: KeySpec) -> "Population":
+        """The keys of a population in another file, whose cells mean what they mean in this one."""
+        from kanon_lab.recipes.population_file import check_population, read_population
+
+        reading = self._options({}, max_bytes=files.limit())
+        population = read_population(file, spec.key_variables, count=count, reading=reading)
+        check_population(population, spec)
+        return population
 
     def read(self, **usual: Any) -> "MicrodataFile":
         """The file; `usual` options of `read_file`, such as those of a recipe, hold where the command has none."""

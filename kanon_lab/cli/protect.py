@@ -109,6 +109,8 @@ def protect(source, recipe_path, out, overwrite, dry_run, neutralise, least, fai
         check_target(out, neutralise=neutralise)
         refuse_inputs(out, file, recipe_path)
     recipe = read_recipe(recipe_path)
+    if least is not None and not recipe.spec.key_variables:
+        raise OptionError("--fail-under-k: the recipe names no key variables, so that k says nothing; name them")
     if out is not None:
         refuse_inputs(out, file, recipe_path, recipe)
     with ExitStack() as opened:
@@ -167,14 +169,9 @@ def _of_formats(protection, form):
 def refuse_inputs(out, file, recipe_path, recipe=None):
     """Raise an `OptionError` where the output would replace what is read, hierarchies of a recipe too."""
     from kanon_lab.data.sets import DATA_SETS
-    from kanon_lab.recipes.yaml_file import named_files
 
     inputs = [("the input", DATA_SETS[file].path if file in DATA_SETS else file), ("the recipe", recipe_path)]
-    steps = [] if recipe is None else [settings for _, settings in recipe.steps]
-    inputs += [("a hierarchy file of the recipe", path) for path in named_files(steps)]
-    inputs += (
-        [("the earlier release", recipe.earlier_release.path)] if recipe is not None and recipe.earlier_release else []
-    )
+    inputs += [] if recipe is None else [(f"the {kind} of the recipe", path) for path, kind in recipe.files.items()]
     files.refuse_inputs(out, inputs)
 
 
@@ -259,7 +256,7 @@ def _verdict(protection, recipe, least, judged):
     from kanon_lab.recipes.verdict import decisive_claim, records_below, with_household_keys
 
     k = recipe.limits.get("k", recipe.k_required) if least is None else least
-    if k is None:
+    if k is None or not recipe.spec.key_variables:
         return None
     claims = judged.claims if judged.k == k else recipes.final_claims(with_household_keys(protection), k)
     decisive, records = decisive_claim(protection), records_below(protection, k)

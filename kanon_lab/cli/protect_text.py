@@ -27,13 +27,15 @@ def judged_lines(judged):
     """A line a limit, with what to do if it is not met, and a line a caution."""
     lines = []
     if not is_set((row["name"], row["limit"]) for row in judged["limits"]):
+        keys = judged.get("keys") or judged.get("parameters", {}).get("key_variables")
+        no_keys = "no key variables are named, so that k says nothing; name them, or set a limit on numeric_linkage"
         unset = "no limit on k or a risk is set that a file can miss; write one, such as limits: {k: 3}"
-        lines.append(("NOT MET", unset))
+        lines.append(("NOT MET", unset if keys else no_keys))
     for row in judged["limits"]:
         measure = LIMITS[row["name"]]
         label = measure.limit_called(level=percent(row["level"]), variable=shortened(str(row["variable"])))
         form = percent if measure.share else number
-        value = "not known" if row["value"] is None else form(row["value"], row["limit"])
+        value = _unknown(measure, row["columns"]) if row["value"] is None else form(row["value"], row["limit"])
         wanted = f"to be {row['bound']} {form(row['limit'], row['value'])}"
         columns = "" if row["met"] or not row["columns"] else f" ({_named(row['columns'])})"
         lines.append(("met" if row["met"] else "NOT MET", f"{label}{columns}: {value}, {wanted}"))
@@ -41,6 +43,14 @@ def judged_lines(judged):
             lines.append(("", row["advice"]))
     for mark, text in [*lines, *(("caution", caution["text"]) for caution in judged["cautions"])]:
         yield from wrapped(text, f"  {mark:7}  ", indent=13)
+
+
+def _unknown(measure, columns):
+    """That a value is not known, and what to do where that is a file that was not given."""
+    if measure.needs == "population":
+        no_file = "add population: FILE to the configuration"
+        return f"not known ({'these keys cannot be counted in the population' if columns else no_file})"
+    return "not known"
 
 
 def _named(columns):
@@ -71,7 +81,8 @@ def print_protection(result, protection):
 
 def _verdict(result):
     if (verdict := result["verdict"]) is None:
-        yield "no verdict: the recipe has no k_required, and --fail-under-k is not given"
+        keys = "has no k_required, and --fail-under-k is not given" if result["keys"] else "names no key variables"
+        yield f"no verdict: the recipe {keys}"
     else:
         met = "MET" if verdict["met"] else f"NOT MET by {verdict['records']:,} records"
         whence = "k_required" if verdict["k"] == result["k_required"] else "--fail-under-k"
@@ -97,7 +108,8 @@ def _states(protection, of=""):
     yield Section(f"Steps{of}: records touched, cells changed and suppressed, columns removed", parts)
     yield from _cells(protection, of)
     for title, names, formats, *remarks in _measures(protection, history):
-        names = {name: head for name, head in names.items() if history[name].notna().any()}  # an engine has not all
+        # An engine has not all, and some need a population.
+        names = {name: head for name, head in names.items() if name in history and history[name].notna().any()}
         if names:
             head, *rest = title.format(of=of).splitlines()
             yield Section(head, [Bullets(rest), _by_step(history, names, formats), Bullets(remarks)])
@@ -126,7 +138,7 @@ def _measures(protection, history):
     names = {"classes": "classes", "k_achieved": "k"}
     names |= {f"violations_{k}_{policy}": f"below {k}" for k in protection.k}
     remarks = []
-    if policy == "wildcard" and history["known_cells"].iloc[-1] < 1:
+    if policy == "wildcard" and (history["known_cells"].iloc[-1] or 1) < 1:
         remarks.append(
             "(k, below: by compatible records, where a missing key may be any value; classes: of the same key values)"
         )
@@ -142,6 +154,10 @@ def _measures(protection, history):
     rows = [row.at(level) for row in risks for level in (protection.risks if row.levels else [""])]
     title = f"Risk and expected re-identifications after each step{{of}} ({protection.estimator})"
     yield title, *_heads(rows, share=_risk)
+
+    known = measures(part_of="population")
+    rows = [row.at(level) for row in known for level in (protection.k if row.levels else [""])]
+    yield "Counted in the population after each step{of}", *_heads(rows, share=_risk)
 
     names = {"equal_cells": "as they came", "known_cells": "not missing"}
     formats = dict.fromkeys(names.values(), percent)

@@ -231,7 +231,7 @@ def report(
             "--overwrite is for the protected file, and --protected is not given; a page is replaced anyway"
         )
     inputs = [(f"the configuration {Path(path).name}", path) for path in configs]
-    inputs += [("a hierarchy file", path) for config in wanted.values() for path in config.hierarchies]
+    inputs += [(f"the {kind}", path) for config in wanted.values() for path, kind in config.files.items()]
     for path, config in wanted.items():
         check_targets(pages[path], releases.get(path), file, config, inputs)
     source = Source(file, (), {}, engine, spill)

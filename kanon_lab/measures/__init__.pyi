@@ -10,6 +10,8 @@ from .information_loss import granularity as granularity
 from .information_loss import non_uniform_entropy as non_uniform_entropy
 from .information_loss import quantity_loss as quantity_loss
 from .information_loss import table_distances as table_distances
+from .known_population import InPopulation as InPopulation
+from .known_population import Population as Population
 from .linkage import LinkageResult as LinkageResult
 from .linkage import Linked as Linked
 from .linkage import linkage_attack as linkage_attack

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -26,6 +26,9 @@ from kanon_lab.measures.sensitive_values import Bands, Diversity, diversity
 from kanon_lab.roles import KeySpec, as_spec
 from kanon_lab.terms import Note
 
+if TYPE_CHECKING:
+    from kanon_lab.measures.known_population import InPopulation, Population
+
 
 @dataclass(frozen=True)
 class ClassRisks:
@@ -33,6 +36,12 @@ class ClassRisks:
 
     table: ClassTable
     estimator: str
+    population: Population | None = None
+
+    @cached_property
+    def in_population(self) -> InPopulation | None:
+        """The classes in the population; None without one, or where it cannot be counted in."""
+        return None if self.population is None else self.population.beside(self.table)
 
     @cached_property
     def risk(self) -> FileRisk:
@@ -123,6 +132,9 @@ class Measures:
         By sensitive variable.
     notes : tuple of str
         What a reader of the numbers should know.
+    population : dict of str to object or None
+        The measures of the registry that are taken in a known population, and ``below``: by k the records whose key
+        fewer persons have. None without one.
     """
 
     table: ClassTable
@@ -133,6 +145,7 @@ class Measures:
     values: dict[str, float | None]
     diversity: dict[str, Diversity]
     notes: tuple[str, ...]
+    population: dict[str, Any] | None = None
 
     @property
     def k_achieved(self) -> int:
@@ -168,6 +181,7 @@ class Measures:
                 for name, variable in self.diversity.items()
                 for file in [variable.file.items()]
             },
+            **({} if self.population is None else {"population": self.population}),
             "notes": list(self.notes),
         }
 
@@ -182,6 +196,7 @@ def measure(
     recursive_c: float = 2.0,
     distance: str = "equal",
     bands: Mapping[str, Bands] | None = None,
+    population: Population | None = None,
 ) -> Measures:
     """Measure the anonymity, the risk and the diversity of a microdata file.
 
@@ -204,6 +219,8 @@ def measure(
         Between values of a sensitive variable, for t-closeness. `kanon_lab.measures.diversity` takes a hierarchy.
     bands : mapping of str to Bands, optional
         For sensitive variables that are quantities, the bands to put them into first.
+    population : Population, optional
+        In which to count F_k too.
 
     Examples
     --------
@@ -223,7 +240,7 @@ def measure(
         raise OptionError(f"bands are given for {shortened(str(strange[0]))}, which is no sensitive variable")
     table = class_table(data, spec) if isinstance(data, pd.DataFrame) else data
     violations = table.violations(k)
-    classes = ClassRisks(table, estimator)
+    classes = ClassRisks(table, estimator, population)
     levels = {float(level): above(classes, level) for level in thresholds}
     values = {row.name: row.of(classes) for row in measures(shown="file", taken_from="classes") if row.is_plain}
     by_variable = {
@@ -241,7 +258,12 @@ def measure(
         )
     for measured in by_variable.values():
         notes += _notes_on_diversity(measured, table, bands.get(measured.variable))
-    return Measures(table, violations, classes.risk, levels, counted, values, by_variable, tuple(notes))
+    known = None
+    if (inside := classes.in_population) is not None:
+        known = {row.name: row.of(classes) for row in measures(shown="file", part_of="population") if not row.levels}
+        known["below"] = {str(level): inside.below(level) for level in violations}
+        notes += inside.notes
+    return Measures(table, violations, classes.risk, levels, counted, values, by_variable, tuple(notes), known)
 
 
 def _notes_on_diversity(measured: Diversity, table: ClassTable, bands: Bands | None) -> Iterator[str]:

@@ -201,6 +201,21 @@ def _with_size(part: str, kind: Kind, titles: Texts, unit: Unit) -> Measure:
     return Measure(name, kind, titles, of, unit=unit, shown="state", needs="household", part_of=whole, identifier=True)
 
 
+def _in_population(
+    name: str, kind: Kind, titles: Texts, part: str, unit: Unit, shown: str, rounding: Any, **more: Any
+) -> Measure:
+    """A row of `kanon_lab.measures.InPopulation`."""
+
+    def of(file: Any, *level: Any) -> Any:
+        if file.in_population is None:
+            return None
+        value = getattr(file.in_population, part)
+        return value(*level) if callable(value) else value
+
+    more |= {"needs": "population", "part_of": "population", "shown": shown, "rounding": rounding}
+    return Measure(name, kind, titles, of, unit=unit, **more)
+
+
 def _claim(name: str, meaning: str, titles: Texts, unmet: Texts) -> Measure:
     """The measure of a claim: its smallest count of records; see `kanon_lab.methods.CLAIMS`."""
     step = f"suppress: {{{{k_required: {{limit}}, claim: {name}}}}}"
@@ -282,6 +297,20 @@ _ROWS = [
                    "Esto requiere el archivo que se publicó antes (earlier_release: {{file: anterior.csv, id: "
                    "seudonimo}}) y los registros en memoria."),
             inside=True)),
+    _in_population("k_map", "anonymity",
+        ("k-map: fewest persons of the population with the key of a record",
+         "k-map: mínimo de personas de la población con la clave de un registro"),
+        "k_map", "k", "file state summary", "k",
+        limit=Limit("at least",
+            "is met when so many persons of the `population` have the key of each record", "5",
+            ("For {records} of {all} records, fewer than {limit} persons of the population have the same key; the "
+             "fewest are {value}. Recode {key} more broadly.",
+             "Para {records} de {all} registros, menos de {limit} personas de la población tienen la misma clave; el "
+             "mínimo es {value}. Recodifique {key} en categorías más amplias."),
+            title=("k-map (persons of the population)", "k-map (personas de la población)"))),
+    _in_population("k_map_below_#", "anonymity",
+        ("records with fewer than # such persons", "registros con menos de # personas así"),
+        "below", "records", "file state", "count", levels="k"),
     Measure("sample_uniques", "anonymity", ("sample uniques (f_k = 1)", "registros únicos (f_k = 1)"),
         attrgetter("table.sample_uniques"), unit="records", shown="file"),
     Measure("violations_#", "anonymity", ("records with f_k below #", "registros con f_k menor que #"), below,
@@ -340,6 +369,34 @@ _ROWS = [
              "suppress_risk con ese umbral; también categorías más amplias en {key}."),
             name="above_risk", by="level",
             title=("records with a risk above {level}", "registros con un riesgo superior a {level}"))),
+    _in_population("known_risk", "risk",
+        ("global risk, F_k counted in the population", "riesgo global, con F_k contada en la población"),
+        "global_risk", "share", "file state summary", "risk"),
+    _in_population("delta_presence", "risk",
+        ("largest share of a class that is in the file (delta-presence)",
+         "mayor proporción de una clase que está en el archivo (delta-presencia)"),
+        "highest", "share", "file state summary", "risk",
+        limit=Limit("at most",
+            "is met when at most this share of the persons of the `population` who have the key of a record are in the "
+            "file: who knows that a person is in the population does not learn more of whether they are in the file",
+            "0.5",
+            ("Of the persons with some key, {value} are in the file, and {limit} was wanted: who knows such a person "
+             "learns that they are in it ({records} records). Recode {key} more broadly, or release a smaller sample.",
+             "De las personas con alguna clave, el {value} está en el archivo y se exigía {limit}: quien conozca a una "
+             "de ellas sabe que está en él ({records} registros). Recodifique {key} en categorías más amplias o "
+             "publique una muestra menor."),
+            beside=True)),
+    _in_population("delta_presence_lowest", "size",
+        ("smallest share of a class that is in the file", "menor proporción de una clase que está en el archivo"),
+        "lowest", "share", "file state", "risk"),
+    _in_population("population_persons", "size", ("persons of the population", "personas de la población"),
+        "persons", "number", "file state", "count"),
+    _in_population("population_absent", "size",
+        ("persons whose key no record has", "personas cuya clave no tiene ningún registro"),
+        "absent", "number", "file state", "count"),
+    _in_population("population_short", "size",
+        ("records of keys with fewer persons than records", "registros de claves con menos personas que registros"),
+        "short", "records", "file state", "count"),
     *_by_meaning("expected_reidentifications", _BY_CHANCE, attrgetter("risk.expected_reidentifications"),
                  rounding="risk"),
     *_by_meaning("above_#", _ABOVE, above, unit="records", rounding="count", levels="risks"),
@@ -574,7 +631,7 @@ def measures(**wanted: Any) -> list[Measure]:
     --------
     >>> from kanon_lab.measures.registry import measures
     >>> [measure.name for measure in measures(shown="summary", kind="anonymity")]
-    ['k_achieved']
+    ['k_achieved', 'k_map']
     """
     place = wanted.pop("shown", None)
     rows = [row for row in MEASURES.values() if all(getattr(row, name) == value for name, value in wanted.items())]

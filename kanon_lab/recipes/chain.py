@@ -28,6 +28,7 @@ from kanon_lab.recipes.identifiers import Identifier, identifiers_in_labels
 from kanon_lab.recipes.measured import Baseline, Truth, changes, recoded_truth
 from kanon_lab.recipes.notes import notes_of
 from kanon_lab.recipes.plan import USUAL_ESTIMATOR, USUAL_K, USUAL_RISKS, Plan, columns_of, file_plan, household_plan
+from kanon_lab.recipes.population_file import check_population, recoded_population
 from kanon_lab.recipes.released import proof, released_columns, released_labels
 from kanon_lab.recipes.settings import as_indicators
 from kanon_lab.recipes.state import (
@@ -312,7 +313,26 @@ class Protection(Chain):
         if inner is not None:
             own = {name: column for name, column in inner.values.items() if name not in values}
             values |= {name: pd.Series(column.take(home).array, index=rows, name=name) for name, column in own.items()}
-        return Truth(values, truth.perturbed | perturbed, (truth.blurred - {*rules}) | quantities)
+        blurred = (truth.blurred - {*rules}) | quantities
+        return Truth(values, truth.perturbed | perturbed, blurred, self._population(kind, settings, after, households))
+
+    def _population(
+        self, kind: Kind, settings: dict, after: pd.DataFrame, households: Chain | None
+    ) -> measures.Population | None:
+        """The population after a step, recoded as the file is."""
+        known, before = self.state.truth.population, self.state.working
+        if known is None:
+            return None
+        if households is None:
+            rules, perturbed = kind.rules(settings), kind.perturbed(settings)
+            return recoded_population(known, rules, before, after.loc[before.index] if rules else after, perturbed)
+        before = households.start.working
+        for step in households.steps:
+            inner, now = kind_of(step.name), step.state.working
+            rules, perturbed = inner.rules(step.settings), inner.perturbed(step.settings)
+            known = recoded_population(known, rules, before, now.loc[before.index], perturbed)
+            before = now
+        return known
 
 
 def protect(
@@ -325,6 +345,7 @@ def protect(
     indicators: measures.IndicatorSet | Mapping[str, Any] | None = None,
     seed: int | None = None,
     earlier_release: EarlierRelease | None = None,
+    population: measures.Population | None = None,
 ) -> Protection:
     """Start the protection of a file: drop its direct identifiers and measure it.
 
@@ -347,6 +368,8 @@ def protect(
         From 0 on, of what is random in later steps. Without one it is drawn, so that nobody can guess it.
     earlier_release : EarlierRelease, optional
         An earlier release that an intruder may have too, for the limit ``k_with``.
+    population : Population, optional
+        The persons that the records are from, in which keys are counted; it is recoded as the file is.
 
     Returns
     -------
@@ -388,7 +411,10 @@ def protect(
     estimates = None if indicators is None else measures.indicators(original, indicators)
     baseline = Baseline(original, spec, ks, levels, estimator, indicators, estimates)
     working = original.drop(columns=list(spec.direct_identifiers))
-    truth = Truth({name: original[name] for name in (*spec.key_variables, *spec.sensitive_variables)})
+    if population is not None:
+        check_population(population, spec)
+    values = {name: original[name] for name in (*spec.key_variables, *spec.sensitive_variables)}
+    truth = Truth(values, population=population)
     start = State(working, (), truth, baseline.measured(working, (), truth))
     seed = drawn_seed() if seed is None else check_seed(seed)
     return Protection(**vars(baseline), seed=seed, start=start, earlier_release=earlier_release, **labels)

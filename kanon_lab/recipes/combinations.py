@@ -6,9 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
+from kanon_lab.classes.counts import records_in
+from kanon_lab.columns import distinct_rows
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.methods.suppression import check_key, sets_of_size
-from kanon_lab.recipes.state import State
+from kanon_lab.methods.suppression_search import compatible_records
+from kanon_lab.recipes.state import Chain
 from kanon_lab.roles import KeySpec, check_k, column_names
 from kanon_lab.terms import Note
 
@@ -32,22 +37,40 @@ class CombinationLimit:
         key = f"{'any' if self.size else 'these'}_keys{'_persons' * self.persons}"
         return Note(key, size=self.size) if self.size else Note(key, names=tuple(map(shortened, self.sets[0])))
 
-    def count(self, state: State, spec: KeySpec) -> tuple[int, int, tuple[str, ...]]:
+    def count(self, protection: Chain, *, true_keys: bool = False) -> tuple[int, int, tuple[str, ...]]:
         """The fewest that are alike by one of the sets, the records with fewer than `least`, and that set.
 
-        `spec` has the roles of what is released. Sets of which a key is not released are left out: without any, the
-        limit does not bind, and the count is -1.
+        With `true_keys` those are counted whom an intruder finds who knows the keys as they were before a suppression.
+        Sets of which a key is not released are left out: without any, the limit does not bind, and the count is -1.
         """
         fewest, below, worst = -1, 0, self.sets[0]
+        state, spec = protection.state, protection.released_spec
         for keys in self.sets:
             if not {*keys} <= {*spec.key_variables}:
                 continue
-            table = state.table(by_keys(spec, keys))
-            alike = table.F_k if self.persons else table.f_k
-            below = max(below, int(table.records[alike < self.least].sum()))
+            if true_keys:
+                alike = self._meeting_true_keys(protection, keys)
+                few = records_in(alike < self.least, state.counts)
+            else:
+                table = state.table(by_keys(spec, keys))
+                alike = table.F_k if self.persons else table.f_k
+                few = int(table.records[alike < self.least].sum())
+            below = max(below, few)
             if (count := int(alike.min())) < fewest or fewest < 0:
                 fewest, worst = count, keys
         return fewest, below, worst
+
+    def _meeting_true_keys(self, protection: Chain, keys: tuple[str, ...]) -> np.ndarray:
+        """For each row, the released records, or persons, that are compatible with its true keys."""
+        state, weight = protection.state, protection.spec.weight
+        known, shown = state.truth.attacked(protection.aligned, keys)
+        size = np.ones(len(shown)) if state.counts is None else state.counts.records.astype(float)
+        if self.persons and weight is not None:
+            sums = None if state.counts is None else state.counts.weights
+            size = protection.ordered[weight].to_numpy(dtype=float) if sums is None else sums.rounded
+        group, some = distinct_rows(shown)
+        target, of_target = distinct_rows(known)
+        return compatible_records(known[of_target], shown[some], np.bincount(group, weights=size))[target]
 
 
 def by_keys(spec: KeySpec, keys: tuple[str, ...]) -> KeySpec:

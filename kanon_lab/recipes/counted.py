@@ -20,13 +20,15 @@ from kanon_lab.classes.counts import Counts, records_in
 from kanon_lab.classes.sums import sums_by_group
 from kanon_lab.columns import Coded, coded, distinct_rows, grouped, named_columns, pack, quantity
 from kanon_lab.errors import DataError, TextError, inside, shortened
+from kanon_lab.measures import Population
 from kanon_lab.measures.file_measures import UNWEIGHTED
 from kanon_lab.measures.registry import measures
 from kanon_lab.methods.recode_settings import RECODINGS, recoded_column
 from kanon_lab.recipes.chain import Protection, apply_steps
 from kanon_lab.recipes.measured import Baseline, Truth, changed_cells, recoded_truth
-from kanon_lab.recipes.notes import one_band_notes
+from kanon_lab.recipes.notes import one_band_notes, population_notes
 from kanon_lab.recipes.plan import Plan
+from kanon_lab.recipes.population_file import recoded_population
 from kanon_lab.recipes.released import role_of, untouched
 from kanon_lab.recipes.state import Cells, State, Step
 from kanon_lab.recipes.steps import Kind
@@ -128,7 +130,7 @@ class CountedProtection(Protection):
         notes = [] if self.spec.weight is not None else [UNWEIGHTED]
         if names := untouched(self.released_table):
             notes.append(Note("untouched", columns=", ".join(map(shortened, names))))
-        return (*notes, *one_band_notes(self))
+        return (*notes, *one_band_notes(self), *population_notes(self))
 
     @property
     def released_table(self) -> pd.DataFrame:
@@ -235,11 +237,14 @@ class CountedProtection(Protection):
         elif len(options.columns) == 1:
             records = sum(changed.values()) + sum(suppressed.values())
         working, counts, row_of_first = state.working.assign(**columns), self.counts, self.row_of_first
+        population = state.truth.population
+        if population is not None:
+            population = recoded_population(population, kind.rules(settings), state.working, working, ())
         if columns and self.base is None:
             working, row, counts = _merge_rows(working, counts)
             row_of_first = row if row_of_first is None else row[row_of_first]
             truth = {key: working[key] for key in truth}
-        state = self._state(working, counts, truth)
+        state = self._state(working, counts, truth, population=population)
         step = Step(name, settings, None, records, (), changed, suppressed, state)
         return self._followed_by(step, row_of_first=row_of_first, now=now, pairs=tuple(pairs))
 
@@ -276,7 +281,7 @@ class CountedProtection(Protection):
                 touched |= gone
                 if column in suppressed:
                     suppressed[column] = records_in(gone, self.counts)
-        after = self._state(result.frame, self.counts, state.truth.values)
+        after = self._state(result.frame, self.counts, state.truth.values, population=state.truth.population)
         records = records_in(touched, self.counts)
         step = Step(name, settings, None, records, (), changed, suppressed, after, result.claims)
         return self._followed_by(step, base=self.base or (state.working, self.now), lost=lost)
@@ -290,14 +295,19 @@ class CountedProtection(Protection):
         records = self.n if self.spec.weight in removed else None
         if {*removed} <= {*state.working}:
             records = records_in(state.working[[*removed]].notna().any(axis=1).to_numpy(), self.counts)
-        after = self._state(state.working, self.counts, state.truth.values, removed)
+        after = self._state(state.working, self.counts, state.truth.values, removed, state.truth.population)
         return self._followed_by(Step(name, settings, None, records, removed, changed, suppressed, after))
 
     def _state(
-        self, working: pd.DataFrame, counts: Counts, values: Mapping[str, pd.Series], removed: tuple[str, ...] = ()
+        self,
+        working: pd.DataFrame,
+        counts: Counts,
+        values: Mapping[str, pd.Series],
+        removed: tuple[str, ...] = (),
+        population: Population | None = None,
     ) -> State:
         """The state of these rows, in which more columns are removed."""
-        removed, truth = (*self.state.removed, *removed), Truth(values)
+        removed, truth = (*self.state.removed, *removed), Truth(values, population=population)
         return State(working, removed, truth, self.measured(working, removed, truth, counts), counts)
 
     def _followed_by(self, step: Step, **parts: Any) -> CountedProtection:
@@ -381,7 +391,7 @@ def counted_protection(records: Records, plan: Plan) -> CountedProtection:
     counts = Counts(counted.records, counted.weights)
     baseline = Baseline(counted.frame, plan.spec, plan.k, plan.risks, plan.estimator, None, None)
     names = (*plan.spec.key_variables, *plan.spec.sensitive_variables)
-    truth = Truth({name: counted.frame[name] for name in names})
+    truth = Truth({name: counted.frame[name] for name in names}, population=plan.read_population())
     start = State(counted.frame, (), truth, baseline.measured(counted.frame, (), truth, counts), counts)
     return CountedProtection(
         **vars(baseline),

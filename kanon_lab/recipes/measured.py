@@ -103,10 +103,14 @@ class Truth:
     perturbed: frozenset[str] = frozenset()
     #: Those perturbed as quantities and not recoded since: an intruder looks for values near the true one.
     blurred: frozenset[str] = frozenset()
+    #: The population beside the file, as an intruder recodes it; None without one.
+    population: room.Population | None = None
 
     def beside(self, working: pd.DataFrame, names: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:
         """Codes of variables as they truly are and as `working` shows them, each (n, variables); -1 where missing."""
         pairs = [joint_codes(in_order_of(working, self.values[name]), working[name]) for name in names]
+        if not pairs:
+            return np.zeros((len(working), 0), dtype=np.int64), np.zeros((len(working), 0), dtype=np.int64)
         known, shown = (np.column_stack([pair[side] for pair in pairs]).astype(np.int64) for side in (0, 1))
         return known, shown
 
@@ -227,9 +231,17 @@ class Measured:
         """The survey's own indicators beside those of the file as it came: see `kanon_lab.measures.indicator_loss`."""
         return self._whole("indicators")
 
+    @property
+    def population(self) -> dict[str, Any] | None:
+        """The measures that are taken in a known population, and ``below``: by k the records with fewer persons."""
+        known = {row.name: self.values.get(row.name) for row in measures(part_of="population") if not row.levels}
+        below = {k: self.values.get(MEASURES["k_map_below_#"].at(k).name) for k in self.levels["k"]}
+        return None if known["k_map"] is None else {**known, "below": below}
+
     def _whole(self, name: str) -> dict | None:
         """The mapping of the measures that are part of it; None where they are not defined."""
-        parts = {row.name.removeprefix(f"{name}_"): self[row.name] for row in measures(shown="state", part_of=name)}
+        rows = [row for row in measures(shown="state", part_of=name) if row.name in self.values]
+        parts = {row.name.removeprefix(f"{name}_"): self[row.name] for row in rows}
         return None if all(value is None for value in parts.values()) else parts
 
     def to_dict(self) -> dict:
@@ -240,6 +252,7 @@ class Measured:
         levels = {name: getattr(self, name) for name in ("above", "by_meaning", "with_household_size")}
         return {
             "violations": self.violations,
+            **({} if self.population is None else {"population": self.population}),
             "risk": {"estimator": self.estimator, **others, **levels},
             "utility": {**losses, "distinct_values": self.distinct_values, "indicators": self.indicators},
         }
@@ -288,8 +301,10 @@ class Comparison:
         """Whether a released key was perturbed as a quantity, and not recoded since."""
         return not self.truth.blurred.isdisjoint(self.keys)
 
-    def _mean(self, measured: Callable[[str], float], *, removed: float) -> float:
-        """The mean over the key variables; one that is not released counts as `removed`."""
+    def _mean(self, measured: Callable[[str], float], *, removed: float) -> float | None:
+        """The mean over the key variables; one that is not released counts as `removed`. None without keys."""
+        if not self.spec.key_variables:
+            return None
         values = [measured(name) if name in self.keys else removed for name in self.spec.key_variables]
         return float(sum(values) / len(values))
 
@@ -304,12 +319,12 @@ class Comparison:
         return None if self.is_blurred else right_links(known, shown)
 
     @property
-    def equal_cells(self) -> float:
+    def equal_cells(self) -> float | None:
         """Share of all key cells that are as in the original."""
         return self._mean(lambda name: same_values(self.original[name], self.aligned[name]).mean(), removed=0.0)
 
     @property
-    def known_cells(self) -> float:
+    def known_cells(self) -> float | None:
         """Share of all key cells that have a value."""
         n = len(self.aligned) if self.counts is None else int(self.counts.records.sum())
         known = {name: records_in(self.aligned[name].notna().to_numpy(), self.counts) / n for name in self.keys}
@@ -427,7 +442,7 @@ class Baseline:
         comparison = Comparison(self.original, aligned, removed, self.spec, truth, counts=counts)
         if self.indicators is not None:
             comparison = replace(comparison, indicators=room.indicator_loss(self.compared(comparison.released)))
-        classes = ClassRisks(table_of_rows(working, spec, counts), self.estimator)
+        classes = ClassRisks(table_of_rows(working, spec, counts), self.estimator, truth.population)
         gaps = working[list(spec.key_variables)].isna().any(axis=None)
         by_meaning = {
             missing: ClassRisks(table_of_rows(working, replace(spec, missing=missing), counts), self.estimator)
@@ -439,6 +454,8 @@ class Baseline:
         shows_households = spec.household is not None and spec.household not in removed
         values: dict[str, Any] = {}
         for row in measures(shown="state"):
+            if row.needs == "population" and truth.population is None:
+                continue
             source = comparison if row.taken_from == "states" else by_meaning.get(row.missing, classes)
             for level in levels[row.levels] if row.levels else [None]:
                 value = None

@@ -37,6 +37,7 @@ def notes_of(protection: Chain) -> Iterator[Note]:
     Of the file of households only its weight has a note: its columns are released in the file of persons.
     """
     spec = protection.spec
+    yield from keyless(protection)
     if spec.weight is None:
         yield UNWEIGHTED
     for households in protection.household_chains:
@@ -64,8 +65,27 @@ def notes_of(protection: Chain) -> Iterator[Note]:
     yield from _perturbed(protection)
     yield from _guessed(protection)
     yield from label_notes(protection)
+    yield from population_notes(protection)
     if (estimates := protection.estimates) is not None and estimates["lower"].isna().all():
         yield Note("no_interval")
+
+
+def keyless(protection: Chain) -> Iterator[Note]:
+    """That no key variables are named."""
+    if not protection.spec.key_variables:
+        yield Note("no_keys", records=protection.n)
+
+
+def population_notes(protection: Chain) -> Iterator[Note]:
+    """What is not sure, or not known, of the population beside the file."""
+    if (population := protection.state.truth.population) is None:
+        return
+    if keys := [name for name in protection.released_spec.key_variables if name in population.untold]:
+        yield Note("population_untold", columns=_listed(keys))
+    for name, persons in population.refused.items():
+        yield Note("population_refused", column=shortened(name), persons=round(persons))
+    if short := protection.state.measured["population_short"]:
+        yield Note("population_short", records=short)
 
 
 def stale_ghosts(protection: Chain) -> Iterator[tuple[tuple[str, ...], Note]]:

@@ -12,6 +12,7 @@ import pandas as pd
 from kanon_lab import measures
 from kanon_lab.arguments import as_share
 from kanon_lab.data.microdata import MicrodataFile
+from kanon_lab.data.sets import DATA_SETS
 from kanon_lab.errors import OptionError, described, inside, meant, shortened
 from kanon_lab.measures.registry import LIMITS, limit_of
 from kanon_lab.methods.recode_settings import HierarchySettings
@@ -32,7 +33,8 @@ from kanon_lab.recipes.settings import (
 from kanon_lab.recipes.state import check_columns, drawn_seed, step_errors
 from kanon_lab.recipes.steps import STEPS, kind_of
 from kanon_lab.recipes.tradeoff import MEASURES
-from kanon_lab.roles import KeySpec
+from kanon_lab.recipes.yaml_file import named_files
+from kanon_lab.roles import ROLES_WITHOUT_KEYS, KeySpec
 from kanon_lab.settings import Settings, check_numbers, read, schema, table, unknown
 
 #: Defaults of what is measured.
@@ -71,6 +73,8 @@ class Plan:
     reading: dict[str, Any] = field(default_factory=dict)
     #: An earlier release that an intruder may have too.
     earlier_release: EarlierRelease | None = None
+    #: File and count of a population, as `kanon_lab.recipes.population_file.read_population` takes them.
+    population: tuple[str, str | None] | None = None
     #: Of reports; one of `kanon_lab.terms.LANGUAGES`.
     language: str = "en"
     #: Its name in messages about a file that it is applied to.
@@ -89,9 +93,28 @@ class Plan:
     @property
     def measured(self) -> dict[str, Any]:
         """Options of `kanon_lab.recipes.protect`."""
-        return {
-            name: getattr(self, name) for name in ("k", "risks", "estimator", "seed", "indicators", "earlier_release")
-        }
+        names = ("k", "risks", "estimator", "seed", "indicators", "earlier_release")
+        options = {name: getattr(self, name) for name in names}
+        return options | ({} if self.population is None else {"population": self.read_population()})
+
+    @property
+    def files(self) -> dict[str, str]:
+        """Files that it names, and what each is."""
+        named = named_files([settings for _, settings in self.steps])
+        if self.earlier_release is not None:
+            named[str(self.earlier_release.path)] = "earlier release"
+        if self.population is not None and self.population[0] not in DATA_SETS:
+            named[self.population[0]] = "population"
+        return named
+
+    def read_population(self) -> measures.Population | None:
+        """The population beside the file; None without one."""
+        if self.population is None:
+            return None
+        from kanon_lab.recipes.population_file import read_population
+
+        file, count = self.population
+        return read_population(file, self.spec.key_variables, count=count, reading=self.reading)
 
     def check(self, frame: pd.DataFrame | MicrodataFile) -> None:
         """Raise a `KanonLabError` if a column that it names cannot be used."""
@@ -155,7 +178,10 @@ def file_plan(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def _planned(model: HouseholdLevel, written: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a `Plan` that the settings of a file, or of its household level, give."""
-    spec = KeySpec(**{role: value for role, value in model.fields_set.items() if role in _ROLES})
+    roles = {role: value for role, value in model.fields_set.items() if role in _ROLES}
+    if "key_variables" not in roles and not any(map(roles.get, ROLES_WITHOUT_KEYS)):
+        raise OptionError("key_variables is not given; write it, such as key_variables: [postcode, age]")
+    spec = KeySpec(**{"key_variables": (), **roles})
     file = model if isinstance(model, RecipeSettings) else None
     limits = as_limits(
         _limits_with_earlier(file, model.k_required) if file else {},
@@ -164,7 +190,7 @@ def _planned(model: HouseholdLevel, written: Mapping[str, Any]) -> dict[str, Any
         k_required=model.k_required,
     )
     k_required = limits.get("k") if model.k_required is None else model.k_required
-    needed = {k for k in (k_required, limits.get("k")) if k is not None}
+    needed = {k for k in (k_required, limits.get("k"), limits.get("k_map")) if k is not None}
     levels: _Steps = ()
     if file and (level := file.household_level) is not None:
         with inside("household_level"):
@@ -183,6 +209,7 @@ def _planned(model: HouseholdLevel, written: Mapping[str, Any]) -> dict[str, Any
         "k_required": k_required,
         "k": tuple(sorted({*model.k, *needed})) if needed else model.k,
         "indicators": file.indicators.with_weight(spec.weight) if file and file.indicators is not None else None,
+        "population": (file.population.file, file.population.count) if file and file.population else None,
         "steps": steps,
     }
 
@@ -260,6 +287,8 @@ def as_limits(
             remedy = f"did you mean {other}?" if other else meant(name, LIMITS, f"there are {', '.join(LIMITS)}")
             raise OptionError(f"limits: there is no limit {shortened(str(name))}; {remedy}")
     wanted = {**({} if k_required is None else {"k": k_required}), **limits}
+    if not spec.key_variables and spec.numeric_variables:  # nothing else is asked of those who know quantities
+        wanted.setdefault("numeric_linkage", 0)
     risky = any(bound is not None and not limit_of(name).beside for name, bound in wanted.items())
     for name, measure in LIMITS.items():
         has_role = measure.needs != "household" or spec.household is not None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from numbers import Integral
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, SkipValidation, create_model
+from pydantic import BeforeValidator, Field, SkipValidation, StrictStr, create_model
 
 from kanon_lab import files, measures
 from kanon_lab.arguments import as_share, is_number
@@ -227,8 +227,32 @@ class HouseholdLevel(Settings):
         return None
 
 
+class PopulationSettings(Settings):
+    """A population beside the file, in which its keys are counted."""
+
+    such_as = "a file, or settings such as {file: register.csv, count: persons}"
+
+    file: StrictStr = setting(..., "a row for each person, or group of persons, with the key variables", "register.csv")
+    count: _NAME | None = setting(
+        None, "the column of numbers of persons, where a row is a group", "persons", unless="each row is a person"
+    )
+
+
+def _as_population(value: Any) -> Any:
+    """A file by itself as settings."""
+    return {"file": value} if isinstance(value, str) else value
+
+
 class RecipeSettings(HouseholdLevel):
     """A recipe."""
+
+    key_variables: _SEVERAL = setting(
+        [],
+        "names of columns that an intruder may know. Without any, all records are alike: then only a limit on "
+        "`numeric_linkage` can be met",
+        "[postcode, age]",
+        unless="none",
+    )
 
     household: _NAME | None = setting(None, "the column that tells households apart", "household")
     direct_identifiers: _SEVERAL = setting(
@@ -249,6 +273,16 @@ class RecipeSettings(HouseholdLevel):
         "an earlier release that an intruder may have too: the limit `k_with` counts what both tell together, and is "
         "that on `k` unless it is set",
         "{file: last_year.csv, id: pseudonym}",
+    )
+    population: Annotated[
+        PopulationSettings | None,
+        BeforeValidator(_as_population, json_schema_input_type=PopulationSettings | str | None),
+    ] = setting(
+        None,
+        "a file of the population that the records are from, such as a register, with the same key variables in the "
+        "same codes (as they are before any step): its path, or `{file: ..., count: ...}` where a row is a group of "
+        "persons. Limits on `k_map` and `delta_presence` are counted in it",
+        "register.csv",
     )
     indicators: IndicatorSettings | None = setting(
         None, "what the users will publish, see {doc}`recipes`", "{means: [income], by: [sex]}"

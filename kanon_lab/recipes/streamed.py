@@ -25,6 +25,8 @@ def check_streamed(plan: Plan, file: str | Path, out: str | Path | None = None) 
 
     An engine writes `out` in the format of the file.
     """
+    if not plan.spec.key_variables:
+        raise OptionError("no key variables are named, and an engine counts keys; take --engine memory")
     faults = [f"{n} ({name})" for n, (name, _) in enumerate(plan.steps, 1) if name not in STREAMED]
     if faults:
         remedy = "protect in memory (--engine memory), or an extract of the file"

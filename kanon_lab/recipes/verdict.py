@@ -76,6 +76,8 @@ def final_diversity(protection: Chain) -> tuple[dict[str, dict], list[str]]:
 VERDICT = ["name", "variable", "level", "limit", "bound", "found", "met", "records", "columns"]
 # Where neither limits nor recipe have a k, records are counted that nobody else is like.
 _USUAL_K = 2
+# Limits that judge a release by more than its key variables.
+_WITHOUT_KEYS = ("numeric_linkage", "household_uniques")
 # A caution is given if more than this share (0-1) of the records is linked by their quantities.
 _MOST_LINKED = 0.05
 # Limits that an engine's counts cannot be held against; where an office takes one away, nothing else speaks of it.
@@ -273,8 +275,13 @@ class Release:
         return shown_by_neighbours(self.protection, self.k)
 
     def rows(self, name: str, limit: Any) -> Iterator[tuple]:
-        """The verdict on a limit, one row or one for each variable or level."""
+        """The verdict on a limit, one row or one for each variable or level.
+
+        Where no key variables are named, all records are alike, and limits on k and risks by keys say nothing.
+        """
         measure, by = LIMITS[name], limit_of(name).by
+        if not (self.table.spec.key_variables or limit_of(name).beside or name in _WITHOUT_KEYS):
+            return
         if by == "variable":
             for variable in limit:
                 if variable in self.diversity:
@@ -288,11 +295,14 @@ class Release:
             below = records_in(self.alike[claim] < limit, self.protection.state.counts)
             yield _row(name, limit, self.least(claim), records=below)
         elif by == "combination":
+            true_keys = decisive_claim(self.protection) == "true_key"
             for entry in limit:
-                fewest, below, worst = entry.count(self.protection.state, self.protection.released_spec)
+                fewest, below, worst = entry.count(self.protection, true_keys=true_keys)
                 if fewest >= 0:
                     about = {"variable": entry.called, "records": below, "columns": worst}
                     yield _row(name, entry.least, fewest, **about)
+        elif measure.needs == "population":
+            yield self._in_population(name, limit)
         elif measure.is_shown("state"):
             yield _row(name, limit, self.last[measure.name])
         else:
@@ -300,6 +310,22 @@ class Release:
             names_of = limit_of(name).columns
             columns = () if names_of is None else tuple(names_of(self))
             yield _row(name, limit, value, records=value if measure.unit == "records" else None, columns=columns)
+
+    def _in_population(self, name: str, limit: Any) -> tuple:
+        """The verdict on a limit that is counted in the population; not known, the keys that cannot be counted."""
+        measure, inside = LIMITS[name], self.classes.in_population
+        if inside is None:
+            return _row(name, limit, None, columns=self.uncounted)
+        records = inside.below(limit) if name == "k_map" else inside.above(limit)
+        return _row(name, limit, measure.of(self.classes), records=records)
+
+    @property
+    def uncounted(self) -> tuple[str, ...]:
+        """Released keys that cannot be counted in the population: it lacks them, or a step has perturbed them."""
+        if (population := self.protection.state.truth.population) is None:
+            return ()
+        known = {*population.keys} - {*population.untold}
+        return tuple(name for name in self.table.spec.key_variables if name not in known)
 
     @property
     def identifying(self) -> tuple[str, ...] | None:
@@ -326,7 +352,7 @@ class Release:
     @cached_property
     def classes(self) -> ClassRisks:
         """The classes of what is released."""
-        return ClassRisks(self.table, self.protection.estimator)
+        return ClassRisks(self.table, self.protection.estimator, self.protection.state.truth.population)
 
     @cached_property
     def diversity(self) -> dict[str, dict]:

@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 
 from kanon_lab import files
+from kanon_lab.data.sets import DATA_SETS
 from kanon_lab.errors import AbsentFileError, DataError, encodable, shortened
 
 _MOST_BYTES = 1_000_000
@@ -143,7 +144,7 @@ def seen_from(settings: dict, recipe: str | Path) -> dict:
 
 
 def named_files(settings: Any) -> dict[str, str]:
-    """The files that settings name, and what each is: a hierarchy file or an earlier release."""
+    """The files that settings name, and what each is: a hierarchy file, an earlier release or a population."""
     names: dict[str, str] = {}
 
     def keep(name: str, kind: str) -> str:
@@ -160,19 +161,23 @@ def without_folders(settings: dict) -> dict:
 
 
 # Settings with a file, and what it is.
-_KINDS = {"hierarchy": "hierarchy file", "earlier_release": "earlier release"}
+_KINDS = {"hierarchy": "hierarchy file", "earlier_release": "earlier release", "population": "population"}
 
 
-def _renamed(settings: Any, rename: Callable[[str, str], str]) -> Any:
-    """The same settings with the file of every ``hierarchy: {file: ...}``, and of an earlier release, renamed."""
-    if isinstance(settings, Mapping):
-        return {
-            name: {**value, "file": rename(value["file"], _KINDS[name])}
-            if name in _KINDS and isinstance(value, Mapping) and isinstance(value.get("file"), str)
-            else _renamed(value, rename)
-            for name, value in settings.items()
-        }
-    return [_renamed(part, rename) for part in settings] if isinstance(settings, list) else settings
+def _renamed(settings: Any, rename: Callable[[str, str], str], *, inside: bool = False) -> Any:
+    """The same settings with the file of every ``hierarchy: {file: ...}``, earlier release and population renamed."""
+    if isinstance(settings, list):
+        return [_renamed(part, rename, inside=True) for part in settings]
+    if not isinstance(settings, Mapping):
+        return settings
+    renamed = {name: _renamed(value, rename, inside=True) for name, value in settings.items()}
+    for name in _KINDS.keys() & renamed.keys():
+        value = renamed[name]
+        if isinstance(value, Mapping) and isinstance(value.get("file"), str) and value["file"] not in DATA_SETS:
+            renamed[name] = {**value, "file": rename(value["file"], _KINDS[name])}
+        elif name == "population" and isinstance(value, str) and value and not inside and value not in DATA_SETS:
+            renamed[name] = rename(value, _KINDS[name])
+    return renamed
 
 
 # A name whose colon has no space after it, at the beginning of a line or of an entry; no address and no path.

@@ -217,7 +217,7 @@ def check_targets(
     from kanon_lab.data.sets import DATA_SETS
 
     source = DATA_SETS[str(file)].path if str(file) in DATA_SETS else file
-    inputs = [("the input", source), *others, *(("a hierarchy file", path) for path in config.hierarchies)]
+    inputs = [("the input", source), *others, *((f"the {kind}", path) for path, kind in config.files.items())]
     if out.suffix.lower() != ".html":
         raise OptionError(f"{out.name}: the name of a report must end in .html")
     if len(out.name.encode("utf-8", "surrogatepass")) > _LONGEST_NAME:

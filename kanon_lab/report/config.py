@@ -79,9 +79,9 @@ class ReportConfig:
         return {name: value for name, value in self.settings.items() if name in RecipeSettings.model_fields}
 
     @property
-    def hierarchies(self) -> tuple[Path, ...]:
-        """Files of hierarchies that the steps read."""
-        return tuple(map(Path, named_files(self.settings)))
+    def files(self) -> dict[str, str]:
+        """Files that it names, and what each is."""
+        return named_files(self.settings)
 
     @property
     def shown(self) -> dict[str, Any]:
@@ -262,7 +262,7 @@ class Run:
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
         """Do a step; of an error that was not foreseen only its type goes on, since its words may hold values."""
-        with about(self.name), names_only(*self.config.hierarchies), _step(self.steps, name):
+        with about(self.name), names_only(*map(Path, self.config.files)), _step(self.steps, name):
             yield
 
 

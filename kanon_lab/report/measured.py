@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -59,6 +60,9 @@ def advice_on(release: Release, row: Any, w: Words, *, remedy: bool = False) -> 
     A `remedy` leaves out its first sentence, which says what was measured.
     """
     limit = limit_of(row.name)
+    if LIMITS[row.name].needs == "population" and pd.isna(row.found):
+        key = "do_population" if len(row.columns) else "do_no_population"
+        return w.say(key, name=limit_title(row, w), columns=w.listed(row.columns))
     if limit.unset and pd.isna(row.found) and not release.counted:
         return limit.unset[("en", "es").index(w.language)].format()
     if release.counted and pd.isna(row.found):
@@ -95,16 +99,35 @@ def main_measures(a: Analysis, w: Words) -> pd.DataFrame:
     summary, k, policy = a.summary, a.summary["k"], a.summary["policy"]
     rows = []
     for row in measures(shown="summary"):
-        levels = [(str(risk), w.percent(risk)) for risk in summary["risks"]] if row.levels else [("", None)]
-        form = w.percent if row.share else w.significant if row.unit == "number" else w.number
-        rows += [(w.measure(row, title), row.name.replace("#", level), form) for level, title in levels]
-        if row.kind == "anonymity":
+        rows += _lines(row, summary["risks"], w)
+        if row.name == "k_achieved":
             rows.append((w.say("m_below", k=k), f"violations_{k}_{policy}", w.number))
             rows.append((w.say("m_unique"), f"violations_2_{policy}", w.number))
+    return _before_and_after(a, rows)
+
+
+def population_measures(a: Analysis, w: Words) -> pd.DataFrame:
+    """What was counted in the population before and after, as text; without rows where there is none."""
+    prefix = "k_map_below_"
+    levels = [name.removeprefix(prefix) for name in a.summary["after"] if name.startswith(prefix)]
+    rows = [line for row in measures(part_of="population") for line in _lines(row, levels, w)]
+    return _before_and_after(a, rows)
+
+
+def _lines(row: Measure, levels: Iterable[Any], w: Words) -> list[tuple[str, str, Callable[..., str]]]:
+    """Title, name and form of a measure, or of each member of a family."""
+    form = w.percent if row.share else w.significant if row.unit == "number" else w.number
+    titles = [(str(level), str(level) if row.levels == "k" else w.percent(level)) for level in levels]
+    lines = titles if row.levels else [("", None)]
+    return [(w.measure(row, title), row.name.replace("#", level), form) for level, title in lines]
+
+
+def _before_and_after(a: Analysis, rows: Iterable[tuple[str, str, Callable[..., str]]]) -> pd.DataFrame:
+    summary = a.summary
     shown = [
         {"measure": title, **{when: form(summary[when][name]) for when in ("before", "after")}}
         for title, name, form in rows
-        if summary["before"].get(name) is not None
+        if summary["before"].get(name) is not None and name in summary["after"]
     ]
     return pd.DataFrame(shown)
 

@@ -25,6 +25,7 @@ from kanon_lab.report.measured import (
     losses,
     main_measures,
     measures_of_steps,
+    population_measures,
 )
 from kanon_lab.report.public import public
 from kanon_lab.report.safe import QUANTILES, told_label
@@ -54,7 +55,8 @@ def section(analysis: Analysis, name: str, language: str = "en") -> Section:
 
 
 def _summary(a: Analysis, w: Words) -> list:
-    summary = a.summary
+    summary, keys = a.summary, a.summary["keys"]
+    measured = "measured" if keys else "measured_keyless"
     lines = [
         w.say("weighted", weight=summary["weight"], estimator=summary["estimator"])
         if summary["weight"]
@@ -68,6 +70,8 @@ def _summary(a: Analysis, w: Words) -> list:
     elif not summary["identifiers_found"]:
         names, searched = w.listed(summary["identifiers"]), summary["identifiers_searched"]
         lines.append(w.say("identifiers_gone", names=names, searched=searched))
+    if a.parameters.get("numeric_variables"):
+        lines.append(w.say("magnitudes"))
     if not a.internal:
         lines.append(w.say("rounded", step=summary["step"]))
     return [
@@ -76,9 +80,7 @@ def _summary(a: Analysis, w: Words) -> list:
         *_others(a, w),
         w.table(main_measures(a, w), "main_caption"),
         *_left_out(a, w),
-        w.section(
-            "h_measured", w.text("measured", records=summary["records"], keys=w.listed(summary["keys"])), Bullets(lines)
-        ),
+        w.section("h_measured", w.text(measured, records=summary["records"], keys=w.listed(keys)), Bullets(lines)),
     ]
 
 
@@ -95,8 +97,9 @@ def _verdict(a: Analysis, w: Words) -> list:
     """The verdict in words and as a table, and what to do where a limit is not met."""
     verdict = a.judged.verdict
     rows, unset = [], not is_set(a.judged.limits)
+    no_limit = "no_limit" if a.summary["keys"] else "no_limit_keyless"
     if not len(verdict):
-        return [w.text("no_limit", style="kanon-verdict kanon-unmet")]
+        return [w.text(no_limit, style="kanon-verdict kanon-unmet")]
     for row in named_rows(verdict):
         rows.append(
             {
@@ -108,11 +111,11 @@ def _verdict(a: Analysis, w: Words) -> list:
         )
     table = w.table(pd.DataFrame(rows), "verdict_caption")
     if not len(unmet := verdict[~verdict["met"]]):
-        key, style = ("no_limit", "kanon-unmet") if unset else ("all_met", "kanon-met")
+        key, style = (no_limit, "kanon-unmet") if unset else ("all_met", "kanon-met")
         return [w.text(key, style=f"kanon-verdict {style}"), table]
     unknown = all(_is_unknown(a, row) for row in unmet.itertuples(index=False))
     counts = {"unmet": len(unmet), "all": len(verdict)}
-    key = "no_limit" if unset else "some_unknown" if unknown else "some_unmet"
+    key = no_limit if unset else "some_unknown" if unknown else "some_unmet"
     whole = w.text(key, style="kanon-verdict kanon-unmet", **({} if unset else counts))
     release = Release.of(a)
     lines = [advice_on(release, row, w) for row in unmet.itertuples(index=False)]
@@ -183,7 +186,14 @@ def _classes(a: Analysis, w: Words) -> list:
         w.table(w.shares(a.sizes[[*names]].rename(columns=names)), caption),
         _chart_of_risks(a, w),
         w.table(w.shares(ranges), "risks_caption"),
+        *_in_population(a, w),
     ]
+
+
+def _in_population(a: Analysis, w: Words) -> list:
+    """What was counted in the population, where there is one."""
+    frame = population_measures(a, w)
+    return [w.section("h_population", w.text("population_text"), w.table(frame, "main_caption"))] if len(frame) else []
 
 
 def _chart_of_sizes(a: Analysis, w: Words) -> Figure:

@@ -119,7 +119,15 @@ def test_a_notebook_runs_with_no_more_than_what_it_needs(own, tmp_path, name):
 def test_a_default_that_is_about_the_books_file_is_empty_for_another_one(tmp_path):
     path = NOTEBOOKS["risk"]
     found = filled(path, {"file": "own.csv", "key_variables": ["a"]})
-    empty = {"weight": "", "population": "", "coarser": {}, "scenarios": {}, "interactions": [], "count": ""}
+    empty = {
+        "weight": "",
+        "population": "",
+        "coarser": {},
+        "broader": {},
+        "scenarios": {},
+        "interactions": [],
+        "count": "",
+    }
     assert found == {"file": "own.csv", "key_variables": ["a"], **empty}
     assert filled(path, {"file": "health-survey"}) == {"file": "health-survey"}
     assert filled(path, {"seed": 3}) == {"seed": 3}

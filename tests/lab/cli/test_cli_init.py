@@ -12,7 +12,6 @@ from jsonschema import Draft202012Validator
 
 from kanon_lab.cli import run
 from kanon_lab.data.writing import write_microdata
-from kanon_lab.errors import OptionError
 from kanon_lab.recipes import judge
 from kanon_lab.recipes.yaml_file import parse_yaml
 from kanon_lab.report.config import as_config, read_config
@@ -293,9 +292,13 @@ def test_any_name_of_a_column_is_read_again(names):
 
 
 def test_without_any_key_the_configuration_says_so():
-    guesses = guess_roles(pd.DataFrame({"x": ["a"] * 3}))
-    with pytest.raises(OptionError, match="no key variables"):
-        as_config(parse_yaml(first_config(guesses, file="a.csv"), "text"))
+    """And no release of it meets its limits."""
+    frame = pd.DataFrame({"x": ["a"] * 3, "income": [1.5, 2.5, 900.0]})
+    config = as_config(parse_yaml(first_config(guess_roles(frame), file="a.csv"), "text"))
+    assert config.recipe.spec.key_variables == ()
+    protection = config.recipe.apply(frame)
+    assert "no_keys" in [getattr(note, "key", "") for note in protection.notes]
+    assert not judge(protection, config.limits).met
 
 
 def test_the_schema_of_a_configuration_is_printed_without_a_file_and_takes_what_init_writes(capsys, survey, tmp_path):

@@ -48,6 +48,21 @@ def test_each_set_of_keys_is_counted(frame, missing, size, k):
     assert persons["variable"] == "work, sex (estimated persons)"
 
 
+@given(frame=frames(), k=st.integers(2, 3))
+def test_where_keys_are_suppressed_an_intruder_knows_the_true_ones(frame, k):
+    frame["weight"] = frame["weight"].astype(float)
+    spec, keys = KeySpec(KEYS, weight="weight"), ["zone", "sex"]
+    chain = protect(frame, spec).apply("suppress_risk", {"threshold": 0.3, "variables": keys[:1]})
+    limits = [{"keys": keys, "at_least": k}, {"keys": keys, "persons": 9}]
+    records, persons = judge(chain, as_limits({"combinations": limits}, spec=spec)).to_dict()["limits"][:2]
+    true, shown = (data[keys].where(data[keys].notna(), "any").to_numpy().tolist() for data in (frame, chain.frame))
+    may = [[all(a == b or "any" in (a, b) for a, b in zip(t, s, strict=True)) for s in shown] for t in true]
+    counts = [sum(row) for row in may]
+    weights = [sum(frame["weight"][row]) for row in may]
+    assert (records["value"], records["records"]) == (min(counts), sum(count < k for count in counts))
+    assert (persons["value"], persons["records"]) == (int(min(weights)), sum(weight < 9 for weight in weights))
+
+
 def test_a_key_that_is_not_released_is_left_out():
     frame = pd.DataFrame({"zone": [*"nns"], "sex": [*"mmm"]})
     chain = protect(frame, KeySpec(["zone", "sex"])).apply("remove_variables", {"variables": "zone"})

@@ -1,8 +1,7 @@
-"""Nine files with a trap that nobody named: not met by default, with its column named; met after at most three edits."""
+"""Nine files with a trap that nobody named: not met by default, with its column; met after at most three edits."""
 
 import numpy as np
 import pandas as pd
-import pytest
 from cases import in_one_test
 
 from kanon_lab.recipes import as_recipe, judge
