@@ -20,7 +20,6 @@ from kanon_lab.recipes.released import held_identifier
 from kanon_lab.recipes.verdict import Caution, Judged, judge
 from kanon_lab.report import tables
 from kanon_lab.report.config import ReportConfig
-from kanon_lab.report.measured import Release, advised
 from kanon_lab.report.safe import named_grid, shown_settings
 from kanon_lab.report.tables import Internal
 from kanon_lab.report.words import Words
@@ -127,10 +126,6 @@ class Analysis:
     versions: dict[str, str]
     internal: bool = False
     office: Internal | None = None
-
-    def verdict(self) -> dict[str, Any]:
-        """The verdict as JSON has it, with what to do about each limit that is not met, for the office."""
-        return advised(self.judged, replace(Release.of(self), internal=True))
 
 
 def analyse(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -92,6 +92,11 @@ def advised(judged: Judged, release: Release) -> dict[str, Any]:
     rows = zip(whole["limits"], judged.verdict.itertuples(index=False), strict=True)
     limits = [{**shown, "advice": None if row.met else advice_on(release, row, w, remedy=True)} for shown, row in rows]
     return {**whole, "limits": limits}
+
+
+def office_verdict(a: Analysis) -> dict[str, Any]:
+    """The verdict of a report as JSON has it, with advice for the office."""
+    return advised(a.judged, replace(Release.of(a), internal=True))
 
 
 def main_measures(a: Analysis, w: Words) -> pd.DataFrame:

@@ -233,7 +233,7 @@ report survey.csv --out r.html                          | --config is not given
 report '' --config a.yml --out r.html                   | FILE is empty
 report h.html --config a.yml --out h.html               | h.html: the output path is equal to the input
 report survey.csv --config c.html --out c.html          | c.html: the output path is equal to the configuration
-report survey.csv --config h.yml --out h.html           | h.html: the output path is equal to a hierarchy file
+report survey.csv --config h.yml --out h.html           | h.html: the output path is equal to the hierarchy file
 report survey.csv --config c.yml --out r.html           | c.yml: no such file
 report survey.csv --config a.yml
 .                                                       | --out is not given

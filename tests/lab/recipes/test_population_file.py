@@ -196,7 +196,7 @@ def test_a_report_shows_it_before_and_after(files, language, internal):
 @pytest.mark.parametrize(
     ("written", "fault"),
     [
-        ("no.csv", "population no.csv is not there"),
+        ("no.csv", "population: no.csv: no such file; check the path"),
         ("3", "population: must be a file, or settings such as {file: register.csv, count: persons}, not 3"),
         ("{count: n}", "population: file is not given; write it, such as file: register.csv"),
         ("{file: people.csv, cuont: n}", "population: unknown setting cuont; did you mean count?"),

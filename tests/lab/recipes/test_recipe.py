@@ -308,7 +308,7 @@ def test_the_output_never_replaces_a_hierarchy_file(written, tmp_path, monkeypat
     monkeypatch.chdir(tmp_path)
     for out in ("ladder.csv", str(ladder)):
         assert run(["protect", "in.csv", "--recipe", str(path), "--out", out, "--overwrite"]) == 2
-        assert "the output path is equal to a hierarchy file of the recipe" in capsys.readouterr().err
+        assert "the output path is equal to the hierarchy file of the recipe" in capsys.readouterr().err
         assert ladder.read_text() == text
 
 

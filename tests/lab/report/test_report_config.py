@@ -145,7 +145,7 @@ def test_hierarchies_are_found_beside_the_configuration_and_shown_by_name(writte
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     found = read_config(Path(os.pardir) / "report.yml")
-    assert [each.resolve() for each in found.hierarchies] == [tmp_path / "sub" / "h.csv"]
+    assert [Path(path).resolve() for path in found.files] == [tmp_path / "sub" / "h.csv"]
     assert found.shown["steps"][0]["recode"]["hierarchy"]["file"] == "h.csv"
     assert found.recipe.name == "report.yml"
 
