@@ -10,6 +10,8 @@ from .lattice import L_KINDS as L_KINDS
 from .lattice import MOST_NODES as MOST_NODES
 from .local_recoding import MondrianResult as MondrianResult
 from .local_recoding import mondrian as mondrian
+from .minimality import minimality_attack as minimality_attack
+from .minimality import rerun_attack as rerun_attack
 from .perturbation import KEEPS as KEEPS
 from .perturbation import Keep as Keep
 from .perturbation import Perturbed as Perturbed
