@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -271,28 +272,30 @@ def rerun_attack(
         true, stratum, sizes = _codes(original, spec)
     ranks, required = importance_ranks(importance, spec), [([*range(len(sizes))], k)]
 
-    def suppressed(codes: np.ndarray, of_seed: int | None) -> np.ndarray:
-        group, some = distinct_rows(np.column_stack([codes, stratum]))
-        start, rng = np.column_stack([codes, stratum])[some], None
-        if of_seed is not None:
-            rng = np.random.default_rng(of_seed)
-        return suppressed_codes(start, np.bincount(group), required, ranks, [*sizes], spec.missing, rng)[group, :-1]
-
-    shown = suppressed(true, seed if seed is None else check_seed(seed))
-    others = [None] if seed is None else [seed + 1 + run for run in range(runs)]
     group, some = distinct_rows(np.column_stack([true, stratum]))
+    start, records = np.column_stack([true, stratum])[some], np.bincount(group)
+
+    def suppressed(keys: np.ndarray, records: np.ndarray, of_seed: int | None) -> np.ndarray:
+        of_key, one = distinct_rows(keys)
+        rng = None if of_seed is None else np.random.default_rng(of_seed)
+        counts = np.bincount(of_key, records).astype(np.int64)
+        return suppressed_codes(keys[one], counts, required, ranks, [*sizes], spec.missing, rng)[of_key, :-1]
+
+    shown = suppressed(start, records, seed if seed is None else check_seed(seed))
+    others = [None] if seed is None else [seed + 1 + run for run in range(runs)]
     likelihoods, codes = [], []
     for column, size in enumerate(sizes):
         likelihood = np.zeros((len(some), size))
-        hidden = (shown[:, column] < 0) & (true[:, column] >= 0)
-        for number in np.unique(group[hidden]):
-            trial = true.copy()
-            for value in range(size):
-                trial[some[number], column] = value
-                for other in others:
-                    again = suppressed(trial, other)
-                    rows = slice(None) if seed is None else some[number]
-                    likelihood[number, value] += (again[rows] == shown[rows]).all()
-        likelihoods.append(likelihood[group[hidden]])
-        codes.append(true[hidden, column])
+        hidden = (shown[:, column] < 0) & (start[:, column] >= 0)
+        for number, value in product(np.flatnonzero(hidden), range(size)):
+            one = start[number].copy()
+            one[column] = value
+            left = records - (np.arange(len(start)) == number)
+            rows = np.flatnonzero(left)
+            keys, left = np.concatenate([start[rows], one[None]]), np.append(left[rows], 1)
+            like = np.concatenate([shown[rows], shown[[number]]])[0 if seed is None else -1 :]
+            runs_alike = [(suppressed(keys, left, other)[-len(like) :] == like).all() for other in others]
+            likelihood[number, value] = sum(runs_alike)
+        likelihoods.append(likelihood[group[hidden[group]]])
+        codes.append(true[hidden[group], column])
     return _guessed(spec, likelihoods, codes, sizes)
