@@ -6,6 +6,9 @@ from .full_domain import lattice_search as lattice_search
 from .full_domain import level_grid as level_grid
 from .full_domain import suppress_records as suppress_records
 from .hierarchy import Hierarchy as Hierarchy
+from .inversion import ends_attack as ends_attack
+from .inversion import means_attack as means_attack
+from .inversion import pram_attack as pram_attack
 from .lattice import L_KINDS as L_KINDS
 from .lattice import MOST_NODES as MOST_NODES
 from .local_recoding import MondrianResult as MondrianResult
