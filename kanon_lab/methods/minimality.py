@@ -139,7 +139,7 @@ def _codes(frame: pd.DataFrame, spec: KeySpec) -> tuple[np.ndarray, np.ndarray, 
 
 def _guessed(spec: KeySpec, likelihoods: list[np.ndarray], true: list[np.ndarray], sizes: np.ndarray) -> pd.DataFrame:
     """The table of an attack: by key the likelihood of each value in each suppressed cell, and the true codes."""
-    rows, sums = [], np.zeros(5)
+    rows, sums = [], np.zeros(6)
     for name, likelihood, codes, size in zip(spec.key_variables, likelihoods, true, sizes):
         if not len(codes):
             continue
@@ -147,10 +147,11 @@ def _guessed(spec: KeySpec, likelihoods: list[np.ndarray], true: list[np.ndarray
         best = likelihood >= most * (1 - 1e-9)
         left = np.where(most > 0, likelihood > most * 1e-6, True).sum(axis=1)
         right = best[np.arange(len(codes)), codes] / best.sum(axis=1)
-        counted = np.array([len(codes), len(codes) / size, right.sum(), left.sum(), (left == 1).sum()])
+        sums_of = (right, left, left < size, left == 1)
+        counted = np.array([len(codes), len(codes) / size, *(values.sum() for values in sums_of)])
         rows.append((name, counted))
         sums += counted
-    columns = ["variable", "cells", "chance", "right", "candidates", "certain"]
+    columns = ["variable", "cells", "chance", "right", "candidates", "narrowed", "certain"]
     table = [(name, int(row[0]), *(row[1:] / max(row[0], 1))) for name, row in [*rows, ("all", sums)]]
     return pd.DataFrame(table, columns=columns)
 
@@ -186,8 +187,9 @@ def minimality_attack(
     DataFrame
         One row a key with suppressed cells, and one for ``all``: ``variable``, ``cells`` (suppressed), ``chance``
         (share guessed right among all values of the key), ``right`` (share that the intruder guesses right; where
-        several values are equally likely, one of them is guessed), ``candidates`` (values that are left, on average)
-        and ``certain`` (share of cells with only one value left). Shares are 0-1.
+        several values are equally likely, one of them is guessed), ``candidates`` (values that are left, on average),
+        ``narrowed`` (share of cells for which some value is ruled out, the downcoding of Cohen 2022) and ``certain``
+        (share of cells with only one value left). Shares are 0-1.
 
     Notes
     -----
@@ -199,16 +201,16 @@ def minimality_attack(
 
     References
     ----------
-    Wong, Fu, Wang and Pei (2007), Minimality attack in privacy preserving data publishing.
+    Wong, Fu, Wang and Pei (2007); Cohen (2022).
 
     Examples
     --------
     >>> before = pd.DataFrame({'sex': list('fffmmm'), 'age': ['old', 'old', 'young', 'old', 'young', 'young']})
     >>> after = kanon_lab.local_suppression(before, ['sex', 'age'], k_required=2).frame
     >>> kanon_lab.methods.minimality_attack(before, after, ['sex', 'age'], k_required=2)
-      variable  cells  chance  right  candidates  certain
-    0      sex      2     0.5    1.0         1.0      1.0
-    1      all      2     0.5    1.0         1.0      1.0
+      variable  cells  chance  right  candidates  narrowed  certain
+    0      sex      2     0.5    1.0         1.0       1.0      1.0
+    1      all      2     0.5    1.0         1.0       1.0      1.0
     """
     spec, k = as_spec(spec), check_k(k_required, "k_required")
     check_policy(spec)
@@ -262,9 +264,9 @@ def rerun_attack(
     --------
     >>> before = pd.DataFrame({'sex': list('fffmmm'), 'age': ['old', 'old', 'young', 'old', 'young', 'young']})
     >>> kanon_lab.methods.rerun_attack(before, ['sex', 'age'], k_required=2)
-      variable  cells  chance  right  candidates  certain
-    0      sex      2     0.5    1.0         1.0      1.0
-    1      all      2     0.5    1.0         1.0      1.0
+      variable  cells  chance  right  candidates  narrowed  certain
+    0      sex      2     0.5    1.0         1.0       1.0      1.0
+    1      all      2     0.5    1.0         1.0       1.0      1.0
     """
     spec, k, runs = as_spec(spec), check_k(k_required, "k_required"), check_whole(runs, "runs", 1, 1000)
     check_policy(spec)

@@ -30,11 +30,11 @@ def table_of(hidden):
         cells = [cell for cell in hidden if name in (cell[0], "all")]
         if cells or name == "all":
             sums = [
-                (1 / values, (true in guesses) / len(guesses), left, left == 1)
+                (1 / values, (true in guesses) / len(guesses), left, left < values, left == 1)
                 for _, true, values, guesses, left in cells
             ]
-            rows.append((name, len(cells), *(sum(part) / max(len(cells), 1) for part in zip(*sums or [(0,) * 4]))))
-    return pd.DataFrame(rows, columns=["variable", "cells", "chance", "right", "candidates", "certain"])
+            rows.append((name, len(cells), *(sum(part) / max(len(cells), 1) for part in zip(*sums or [(0,) * 5]))))
+    return pd.DataFrame(rows, columns=["variable", "cells", "chance", "right", "candidates", "narrowed", "certain"])
 
 
 @given(files, st.integers(2, 3), policies)
