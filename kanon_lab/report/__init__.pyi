@@ -9,3 +9,4 @@ from .config import open_run as open_run
 from .config import read_config as read_config
 from .sections import SECTIONS as SECTIONS
 from .sections import section as section
+from .two_pages import two_pages_attack as two_pages_attack
