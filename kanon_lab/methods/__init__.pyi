@@ -1,3 +1,4 @@
+from .downcoding import downcoding_attack as downcoding_attack
 from .full_domain import LOSSES as LOSSES
 from .full_domain import LatticeResult as LatticeResult
 from .full_domain import generalise as generalise
