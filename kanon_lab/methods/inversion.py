@@ -158,18 +158,18 @@ def means_attack(original: pd.Series, released: pd.Series, groups: Iterable[int]
     values, shown = (pd.to_numeric(column).to_numpy(float)[some] for column in (original, released))
     _, group = np.unique(group[some], return_inverse=True)
     size, total = np.bincount(group)[group], np.bincount(group, values)[group]
-    found = shown * size - (total - values)
+    computed = shown * size - (total - values)
     # All pairs of a record and another of its group: the second is not known.
     pairs = pd.DataFrame({"group": group, "value": values, "row": np.arange(len(group))})
     pairs = pairs.merge(pairs, on="group")
     pairs = pairs[pairs["row_x"] != pairs["row_y"]]
-    left = (found[pairs["row_x"]] + pairs["value_y"].to_numpy()) / 2
+    left = (computed[pairs["row_x"]] + pairs["value_y"].to_numpy()) / 2
     near = np.abs(left - pairs["value_x"].to_numpy()) <= within + _NEAR
     return pd.Series(
         {
             "cells": float(len(values)),
             "chance": float((np.abs(shown - values) <= within + _NEAR).mean()),
-            "right": float((np.abs(found - values) <= within + _NEAR).mean()),
+            "right": float((np.abs(computed - values) <= within + _NEAR).mean()),
             "but_one": float(near.mean()) if len(near) else 0.0,
         }
     )

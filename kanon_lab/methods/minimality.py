@@ -278,10 +278,10 @@ def rerun_attack(
     start, records = np.column_stack([true, stratum])[some], np.bincount(group)
 
     def suppressed(keys: np.ndarray, records: np.ndarray, of_seed: int | None) -> np.ndarray:
-        of_key, one = distinct_rows(keys)
+        of_key, first = distinct_rows(keys)
         rng = None if of_seed is None else np.random.default_rng(of_seed)
         counts = np.bincount(of_key, records).astype(np.int64)
-        return suppressed_codes(keys[one], counts, required, ranks, [*sizes], spec.missing, rng)[of_key, :-1]
+        return suppressed_codes(keys[first], counts, required, ranks, [*sizes], spec.missing, rng)[of_key, :-1]
 
     shown = suppressed(start, records, seed if seed is None else check_seed(seed))
     others = [None] if seed is None else [seed + 1 + run for run in range(runs)]
@@ -290,11 +290,11 @@ def rerun_attack(
         likelihood = np.zeros((len(some), size))
         hidden = (shown[:, column] < 0) & (start[:, column] >= 0)
         for number, value in product(np.flatnonzero(hidden), range(size)):
-            one = start[number].copy()
-            one[column] = value
+            trial = start[number].copy()
+            trial[column] = value
             left = records - (np.arange(len(start)) == number)
             rows = np.flatnonzero(left)
-            keys, left = np.concatenate([start[rows], one[None]]), np.append(left[rows], 1)
+            keys, left = np.concatenate([start[rows], trial[None]]), np.append(left[rows], 1)
             like = np.concatenate([shown[rows], shown[[number]]])[0 if seed is None else -1 :]
             runs_alike = [(suppressed(keys, left, other)[-len(like) :] == like).all() for other in others]
             likelihood[number, value] = sum(runs_alike)

@@ -41,10 +41,11 @@ def two_pages_attack(frame: pd.DataFrame, config: ReportConfig, persons: Iterabl
     Examples
     --------
     >>> from kanon_lab.report import as_config
-    >>> frame = pd.DataFrame({'sex': list('fm') * 30, 'ill': ['no', 'no', 'yes'] * 20})
+    >>> frame = pd.DataFrame({'sex': list('fm') * 30, 'ill': ['yes'] * 23 + ['no'] * 37})
     >>> config = as_config({'key_variables': ['sex'], 'sensitive_variables': ['ill'], 'limits': {'k': 3}})
-    >>> kanon_lab.report.two_pages_attack(frame, config, [0, 2])[['question', 'pairs']].iloc[1].tolist()
-    ['sensitive value', 2]
+    >>> answers = kanon_lab.report.two_pages_attack(frame, config, [0, 59]).set_index('question')
+    >>> answers.loc['sensitive value'].to_dict()
+    {'pairs': 2, 'answered': 1, 'right': 1}
     """
     whole, spec = _page(frame, config), config.recipe.spec
     table = class_table(frame, spec)
@@ -60,7 +61,7 @@ def two_pages_attack(frame: pd.DataFrame, config: ReportConfig, persons: Iterabl
             answers["side of a quantile"] += _side(whole, without, name, values[name])
         if _uniques(without) < _uniques(whole):
             answers["sample unique"].append(bool(alone[person]))
-    rows = [(question, len(persons), len(given), sum(given)) for question, given in answers.items()]
+    rows = [(question, len(persons), len(answer), sum(answer)) for question, answer in answers.items()]
     return pd.DataFrame(rows, columns=["question", "pairs", "answered", "right"])
 
 
