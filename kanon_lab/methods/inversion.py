@@ -117,11 +117,11 @@ def pram_attack(original: pd.Series, released: pd.Series, matrix: object, *, sha
 
     def right(weights: np.ndarray) -> float:
         best = weights >= weights.max(axis=1, keepdims=True) * (1 - 1e-9)
-        return float((best[np.arange(len(true)), law.index.get_indexer(true)] / best.sum(axis=1)).mean())
+        return float((best[np.arange(len(true)), law.index.get_indexer(pd.Index(true))] / best.sum(axis=1)).mean())
 
     blind = posterior(framed(np.full(law.shape, 1 / len(law)), law.index), shares)
     prior = np.tile(blind.to_numpy()[:1], (len(true), 1))
-    guessed = right(behind.to_numpy()[law.index.get_indexer(seen)])
+    guessed = right(behind.to_numpy()[law.index.get_indexer(pd.Index(seen))])
     taken = float((true == seen).mean())
     return pd.Series({"cells": float(len(true)), "chance": right(prior), "taken": taken, "right": guessed})
 

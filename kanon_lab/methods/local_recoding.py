@@ -63,7 +63,7 @@ class Ordered:
             return None
         whole = self.numeric and (self.places % 1 == 0).all()
         if self.grid is not None:
-            return self._on_grid(self.places[low], self.places[high], whole)
+            return _on_grid(self.places[[low, high]], self.grid, whole)
         first, last = as_text(self.values[low]), as_text(self.values[high])
         if low == high:
             return first
@@ -71,15 +71,16 @@ class Ordered:
             return f"[{first}, {last}]"
         return f"{first}-{last}" if self.numeric and self.places[low] >= 0 else f"{first} to {last}"
 
-    def _on_grid(self, low: float, high: float, whole: bool) -> str:
-        """The cells of the grid that a part reaches: ``40-49``, ``-10 to 9``, or ``[1.5, 2.5)`` of fractions."""
-        # 0.3 is 3 tenths, although it is less than 3 times 0.1.
-        cells = np.floor(np.array([low, high]) / self.grid + 1e-9) + (0, 1)
-        first, end = np.round(cells * self.grid, 12).tolist()
-        if not (whole and self.grid % 1 == 0):
-            return f"[{as_text(first)}, {as_text(end)})"
-        first, last = int(first), int(end) - 1
-        return str(first) if first == last else f"{first}-{last}" if first >= 0 else f"{first} to {last}"
+
+def _on_grid(ends: np.ndarray, grid: float, whole: bool) -> str:
+    """The cells of the grid that a part reaches: ``40-49``, ``-10 to 9``, or ``[1.5, 2.5)`` of fractions."""
+    # 0.3 is 3 tenths, although it is less than 3 times 0.1.
+    cells = np.floor(ends / grid + 1e-9) + (0, 1)
+    first, end = np.round(cells * grid, 12).tolist()
+    if not (whole and grid % 1 == 0):
+        return f"[{as_text(first)}, {as_text(end)})"
+    first, last = int(first), int(end) - 1
+    return str(first) if first == last else f"{first}-{last}" if first >= 0 else f"{first} to {last}"
 
 
 @dataclass(frozen=True)

@@ -404,7 +404,7 @@ def apply_steps(protection: Any, steps: Iterable[tuple[str, Mapping[str, Any]]],
     return protection
 
 
-def _household_level(frame: pd.DataFrame, spec: KeySpec, settings: Mapping[str, Any], *, seed: int) -> Applied:
+def _household_level(frame: pd.DataFrame, spec: KeySpec, settings: Mapping[str, Any], *, seed: int | None) -> Applied:
     """Protect the variables of households in a file with one record a household, and merge them back.
 
     See INE Chile (2023), section 6.7. By default the weight is that of the persons, if members of a household share it

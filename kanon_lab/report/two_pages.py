@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ from kanon_lab.report.public import public
 QUESTIONS = ("difference", "sensitive value", "side of a quantile", "sample unique")
 
 
-def two_pages_attack(frame: pd.DataFrame, config: ReportConfig, persons: Iterable[Hashable]) -> pd.DataFrame:
+def two_pages_attack(frame: pd.DataFrame, config: ReportConfig, persons: Iterable[Any]) -> pd.DataFrame:
     """How often the public pages on a file with and without one person tell something of that person.
 
     Parameters
@@ -78,7 +79,7 @@ def _differ(whole: Analysis, without: Analysis) -> bool:
     return not whole.quantiles.equals(without.quantiles)
 
 
-def _sensitive(whole: Analysis, without: Analysis, name: str, value: object) -> list[bool]:
+def _sensitive(whole: Analysis, without: Analysis, name: str, value: Any) -> list[bool]:
     """Whether the value that the intruder concludes is true; empty where none is concluded."""
     counts = []
     for page in (whole, without):
@@ -92,7 +93,7 @@ def _sensitive(whole: Analysis, without: Analysis, name: str, value: object) -> 
     return [str(value) not in {*map(str, counts[0])} if fewer[0] is None else str(value) == str(fewer[0])]
 
 
-def _side(whole: Analysis, without: Analysis, name: str, value: object) -> list[bool]:
+def _side(whole: Analysis, without: Analysis, name: str, value: Any) -> list[bool]:
     rows = [page.quantiles.set_index("variable") for page in (whole, without)]
     if pd.isna(value) or any(name not in table.index for table in rows):
         return []
