@@ -334,3 +334,12 @@ def test_a_count_at_the_edge_of_its_step_tells_the_value_of_who_is_left_out():
     assert attacked.loc["sensitive value"].tolist() == [2, 1, 1]
     assert attacked.loc["sample unique"].tolist() == [2, 0, 0]
     assert attacked.loc["difference", "answered"] >= 1
+
+
+def test_the_seed_of_a_suppression_is_on_the_internal_page_only():
+    steps = [{"recode": {"variable": "age", "width": 30}}, {"suppress": {"k_required": 2, "seed": 987654321}}]
+    config = as_config({**SETTINGS, "steps": steps})
+    inside = analyse(FRAME, config, name="x", internal=True)
+    assert inside.seeds[["name", "seed"]].to_numpy().tolist() == [["suppress", 987654321]]
+    page = analyse(FRAME, config, name="x")
+    assert not any("987654321" in str(part) for name in SECTIONS for part in section(page, name))
