@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
+from kanon_lab.arguments import check_positive
 from kanon_lab.classes import class_table
 from kanon_lab.columns import as_text, floats_of, from_labels, refuse
 from kanon_lab.errors import DataError, OptionError, shortened
@@ -27,6 +28,7 @@ class Ordered:
     places: np.ndarray  # (ranks,) The number of each rank, or the rank itself where the user gave the order
     values: Sequence[Hashable]  # The value of each rank
     numeric: bool
+    grid: float | None = None  # Labels end at multiples of it
 
     def width(self, part: np.ndarray) -> float:
         """Extent of the codes of a part: 0 where all are equal, 1 where they reach as far as the whole file's."""
@@ -59,12 +61,26 @@ class Ordered:
         low, high = int(part.min()), int(part.max())
         if high == len(self.values):
             return None
+        whole = self.numeric and (self.places % 1 == 0).all()
+        if self.grid is not None:
+            return _on_grid(self.places[[low, high]], self.grid, whole)
         first, last = as_text(self.values[low]), as_text(self.values[high])
         if low == high:
             return first
-        if self.numeric and not (self.places % 1 == 0).all():
+        if self.numeric and not whole:
             return f"[{first}, {last}]"
         return f"{first}-{last}" if self.numeric and self.places[low] >= 0 else f"{first} to {last}"
+
+
+def _on_grid(ends: np.ndarray, grid: float, whole: bool) -> str:
+    """The cells of the grid that a part reaches: ``40-49``, ``-10 to 9``, or ``[1.5, 2.5)`` of fractions."""
+    # 0.3 is 3 tenths, although it is less than 3 times 0.1.
+    cells = np.floor(ends / grid + 1e-9) + (0, 1)
+    first, end = np.round(cells * grid, 12).tolist()
+    if not (whole and grid % 1 == 0):
+        return f"[{as_text(first)}, {as_text(end)})"
+    first, last = int(first), int(end) - 1
+    return str(first) if first == last else f"{first}-{last}" if first >= 0 else f"{first} to {last}"
 
 
 @dataclass(frozen=True)
@@ -108,7 +124,12 @@ class Tree:
 
 
 def _dimension(
-    column: pd.Series, codes: np.ndarray, values: pd.Index, hierarchy: Hierarchy | None, order: Iterable | None
+    column: pd.Series,
+    codes: np.ndarray,
+    values: pd.Index,
+    hierarchy: Hierarchy | None,
+    order: Iterable | None,
+    grid: float | None,
 ) -> Ordered | Tree:
     """The values of a key in their order, or under their hierarchy."""
     name = shortened(str(column.name))
@@ -117,6 +138,8 @@ def _dimension(
     codes = np.where(codes < 0, len(values), codes)
     if hierarchy is not None and order is not None:
         raise OptionError(f"{name} has a hierarchy and an order; give one of them")
+    if grid is not None and (hierarchy is not None or order is not None):
+        raise OptionError(f"grids: {name} has a hierarchy or an order; a grid is for numbers")
     if hierarchy is not None:
         labels = level_labels(column, values, hierarchy)
         levels = KeyLevels.of(labels, [False] * len(labels))
@@ -134,7 +157,7 @@ def _dimension(
     numbers = floats_of(values)
     if not np.isfinite(numbers).all():
         raise OptionError(f"{name} does not hold numbers alone: give it a hierarchy, or the order of its values")
-    return Ordered(codes, numbers, list(values), True)
+    return Ordered(codes, numbers, list(values), True, grid)
 
 
 @dataclass(frozen=True)
@@ -171,6 +194,7 @@ def mondrian(
     strict: bool = True,
     hierarchies: Mapping[str, Hierarchy] | None = None,
     orders: Mapping[str, Sequence[Hashable]] | None = None,
+    grids: Mapping[str, float] | None = None,
 ) -> MondrianResult:
     """Recode locally: cut the records into parts of at least k, then give each part one label a key.
 
@@ -188,6 +212,9 @@ def mondrian(
         Of keys to be cut by the children of the lowest label that a part shares. Their levels must nest.
     orders : mapping of str to sequence, optional
         All values, in order, of keys that are neither numbers nor have a hierarchy.
+    grids : mapping of str to number, optional
+        Of keys that are numbers a width, above 0: their labels then end at multiples of it instead of at the smallest
+        and largest value of the part, which somebody has (see `kanon_lab.methods.ends_attack`).
 
     Returns
     -------
@@ -195,7 +222,8 @@ def mondrian(
         Labels: ``40-49`` from the smallest to the largest number of the part (``[1.5, 2.25]`` where the key has
         fractions, ``-5 to 3`` below 0), ``a to c`` for ordered values, for hierarchies the lowest label that the part
         shares or ``{a, b}`` where it shares none. A single value stays as it is. Where one record of a part lacks a
-        key, the label of the whole part is missing.
+        key, the label of the whole part is missing. With a grid: ``40-49``, ``[1.5, 2.5)`` or ``-10 to 9``, also of a
+        single value.
 
     Notes
     -----
@@ -220,13 +248,17 @@ def mondrian(
     spec = KeySpec(keys, missing="category")
     table = class_table(frame, spec)
     check_k_of_file(k_required, table.n)
-    hierarchies, orders = dict(hierarchies or {}), dict(orders or {})
-    if strange := [name for name in (*hierarchies, *orders) if name not in spec.key_variables]:
-        raise OptionError(f"{shortened(str(strange[0]))} has a hierarchy or an order and is not a key; make it one")
+    hierarchies, orders, grids = dict(hierarchies or {}), dict(orders or {}), dict(grids or {})
+    if strange := [name for name in (*hierarchies, *orders, *grids) if name not in spec.key_variables]:
+        fault = "has a hierarchy, an order or a grid and is not a key; make it one"
+        raise OptionError(f"{shortened(str(strange[0]))} {fault}")
+    grids = {name: check_positive(width, f"grids: {shortened(str(name))}") for name, width in grids.items()}
     dimensions = []
     for name, codes, values in zip(spec.key_variables, table.codes.T, table.labels):
         codes = codes[table.class_of_record]
-        dimensions.append(_dimension(frame[name], codes, values, hierarchies.get(name), orders.get(name)))
+        dimensions.append(
+            _dimension(frame[name], codes, values, hierarchies.get(name), orders.get(name), grids.get(name))
+        )
     # Classes are sorted by their keys: relaxed cuts see records in that order.
     parts, uncut = [], [np.argsort(table.class_of_record, kind="stable")]
     while uncut:

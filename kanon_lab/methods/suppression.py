@@ -26,7 +26,7 @@ from kanon_lab.methods.suppression_search import (
     violating_classes,
 )
 from kanon_lab.methods.true_keys import suppressed_for_true_keys
-from kanon_lab.roles import KeySpec, as_spec, check_k
+from kanon_lab.roles import KeySpec, as_spec, check_k, check_seed
 
 
 def check_policy(spec: KeySpec) -> None:
@@ -221,6 +221,7 @@ def local_suppression(
     importance: Mapping[str, int] | None = None,
     combinations: Sequence[Mapping] | None = None,
     claim: str | None = None,
+    seed: int | None = None,
     counts: Counts | None = None,
     true_keys: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> Suppression:
@@ -245,6 +246,9 @@ def local_suppression(
     claim : {"compatible", "own_class", "true_key"}, optional
         The claim to reach (see `CLAIMS`); by default ``compatible`` under ``wildcard``, ``own_class`` under
         ``category``. For ``true_key`` a few more records lose values after the suppression for ``compatible``.
+    seed : int, optional
+        Where keys of equal importance serve a record equally well, the key that it loses is drawn with this seed. By
+        default it is the key with most values, as an intruder can know; see `kanon_lab.methods.minimality_attack`.
     counts : Counts, optional
         How many records each row stands for; by default 1.
     true_keys : tuple of two ndarrays, each (rows, keys), optional
@@ -303,7 +307,8 @@ def local_suppression(
     start, records = np.column_stack([known, stratum])[some], np.bincount(group, of_row).astype(np.int64, copy=False)
     policy = spec.missing if claim is None else "category" if claim == "own_class" else "wildcard"
     values = [len(labels) for labels in table.labels]
-    codes = suppressed_codes(start, records, required, ranks, values, policy)
+    rng = None if seed is None else np.random.default_rng(check_seed(seed))
+    codes = suppressed_codes(start, records, required, ranks, values, policy, rng)
     violating = np.zeros(len(start), dtype=bool)
     for columns, k in required:
         violating |= violating_classes(start, records, columns, k, policy)

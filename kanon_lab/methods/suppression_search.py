@@ -50,10 +50,12 @@ def suppressed_codes(
     ranks: Sequence[int],
     values: Sequence[int],
     missing: str,
+    rng: np.random.Generator | None = None,
 ) -> np.ndarray:
     """Codes of classes (the last column is the stratum) with values suppressed so that every combination is met.
 
-    `ranks` holds the importance of each key (1 first), `values` its number of different values.
+    `ranks` holds the importance of each key (1 first), `values` its number of different values. With `rng`, the key
+    that a class loses is drawn among those that serve equally well.
     """
     search = _suppressed_as_wildcards if missing == "wildcard" else _suppressed_as_category
     codes = start.copy()
@@ -65,7 +67,7 @@ def suppressed_codes(
                 tiers = tiers_of(columns, ranks, values)
                 part = [*columns, codes.shape[1] - 1]
                 codes = codes.copy()
-                codes[:, part] = search(codes[:, part], records, k, tiers, violating)
+                codes[:, part] = search(codes[:, part], records, k, tiers, violating, rng)
         # Wildcards only gain compatible records; under category, a class of another combination may become too small.
         if missing == "wildcard" or (codes == before).all():
             return codes
@@ -90,7 +92,12 @@ def violating_classes(
 
 
 def _suppressed_as_wildcards(
-    codes: np.ndarray, records: np.ndarray, k: int, tiers: Sequence[np.ndarray], violating: np.ndarray
+    codes: np.ndarray,
+    records: np.ndarray,
+    k: int,
+    tiers: Sequence[np.ndarray],
+    violating: np.ndarray,
+    rng: np.random.Generator | None = None,
 ) -> np.ndarray:
     """Codes in which every class has k compatible records or more, and every violating one a suppressed value.
 
@@ -104,7 +111,8 @@ def _suppressed_as_wildcards(
     start, codes, rows = codes, codes.copy(order="F"), np.flatnonzero(violating)
     bar = tqdm(total=len(rows) * len(tiers), desc="classes", disable=None, leave=False, delay=2)
     for i, tier in enumerate(tiers):
-        _take_keys(codes, records, k, tier, [column for later in tiers[i + 1 :] for column in later], rows, bar)
+        lower = [column for later in tiers[i + 1 :] for column in later]
+        _take_keys(codes, records, k, tier, lower, rows, bar, rng)
     # A class that only gained from the losses of others would still stand out: it loses its least important value.
     unchanged = rows[(codes[rows] == start[rows]).all(axis=1)]
     for column in (column for tier in reversed(tiers) for column in tier):
@@ -119,7 +127,14 @@ def _suppressed_as_wildcards(
 
 
 def _take_keys(
-    codes: np.ndarray, records: np.ndarray, k: int, tier: np.ndarray, lower: list[int], rows: np.ndarray, bar: tqdm
+    codes: np.ndarray,
+    records: np.ndarray,
+    k: int,
+    tier: np.ndarray,
+    lower: list[int],
+    rows: np.ndarray,
+    bar: tqdm,
+    rng: np.random.Generator | None,
 ) -> None:
     """Suppress keys of the tier in some rows until each has k compatible records without the `lower` keys.
 
@@ -135,10 +150,12 @@ def _take_keys(
         counts[trial[:, tier] < 0] = -1
         enough = counts >= k
         some: np.ndarray = np.asarray(enough.any(axis=1))
-        choice = enough.argmax(axis=1)
+        equal = enough
         if not some.any():
-            best, choice = counts.max(axis=1), counts.argmax(axis=1)
-            some = np.asarray(best == best.min())
+            best = counts.max(axis=1)
+            some, equal = np.asarray(best == best.min()), counts == best[:, None]
+        # The first of the keys that serve equally well, or any of them.
+        choice = (equal if rng is None else equal * (1 + rng.random(equal.shape))).argmax(axis=1)
         lose, taken = rows[some], choice[some]
         own[some] = counts[some, taken]
         before = codes[lose]
@@ -209,7 +226,12 @@ def _give_back(
 
 
 def _suppressed_as_category(
-    codes: np.ndarray, records: np.ndarray, k: int, tiers: Sequence[np.ndarray], violating: np.ndarray
+    codes: np.ndarray,
+    records: np.ndarray,
+    k: int,
+    tiers: Sequence[np.ndarray],
+    violating: np.ndarray,
+    rng: np.random.Generator | None = None,
 ) -> np.ndarray:
     """Codes in which every class has k records or more; arguments as in `_suppressed_as_wildcards`.
 
@@ -217,7 +239,7 @@ def _suppressed_as_category(
     enough are done. The last few, fewer than k, are joined by other classes at the least cost.
     """
     codes, left = codes.copy(), np.flatnonzero(violating)
-    for keys in _sets_by_cost(tiers, 4096):  # every set of up to 12 keys
+    for keys in sets_by_cost(tiers, 4096, rng):  # every set of up to 12 keys
         if not len(left):
             return codes
         settled = np.ones(len(codes), dtype=bool)
@@ -231,11 +253,18 @@ def _suppressed_as_category(
         left = left[~done]
     for row in left:
         if equal_records(codes[[row]], codes, records)[0] < k:
-            _join(codes, records, k, tiers, int(row))
+            _join(codes, records, k, tiers, int(row), rng)
     return codes
 
 
-def _join(codes: np.ndarray, records: np.ndarray, k: int, tiers: Sequence[np.ndarray], row: int) -> None:
+def _join(
+    codes: np.ndarray,
+    records: np.ndarray,
+    k: int,
+    tiers: Sequence[np.ndarray],
+    row: int,
+    rng: np.random.Generator | None,
+) -> None:
     """Merge the class of a row, which is too small, with other classes by suppressing the fewest cells."""
     group, some = distinct_rows(codes)
     size = np.bincount(group, weights=records)
@@ -243,7 +272,7 @@ def _join(codes: np.ndarray, records: np.ndarray, k: int, tiers: Sequence[np.nda
     own = group[row]
     best: tuple | None = None
     members, pattern = np.empty(0, dtype=np.intp), patterns[own]
-    for keys in _sets_by_cost(tiers, 256):
+    for keys in sets_by_cost(tiers, 256, rng):
         like = patterns.copy()
         like[:, keys] = -1
         near = np.flatnonzero((like == like[own]).all(axis=1))
@@ -264,8 +293,11 @@ def _join(codes: np.ndarray, records: np.ndarray, k: int, tiers: Sequence[np.nda
     codes[np.isin(group, members)] = pattern
 
 
-def _sets_by_cost(tiers: Sequence[np.ndarray], most: int) -> Iterator[list[int]]:
-    """Sets of keys, at most `most`: fewest of the most important tier first, then of the next; in the end all keys."""
+def sets_by_cost(tiers: Sequence[np.ndarray], most: int, rng: np.random.Generator | None = None) -> Iterator[list[int]]:
+    """Sets of keys, at most `most`: fewest of the most important tier first, then of the next; in the end all keys.
+
+    Of sets that cost the same, those of keys with more values come first, or with `rng` any of them.
+    """
     columns = [int(column) for tier in tiers for column in tier]
     tier_of = {int(column): i for i, tier in enumerate(tiers) for column in tier}
     rank = {column: i for i, column in enumerate(columns)}
@@ -274,7 +306,7 @@ def _sets_by_cost(tiers: Sequence[np.ndarray], most: int) -> Iterator[list[int]]
 
     def cost(chosen: tuple[int, ...]) -> tuple:
         in_tier = [sum(tier_of[column] == i for column in chosen) for i in range(len(tiers))]
-        return (*in_tier, [rank[column] for column in chosen])
+        return (*in_tier, [rank[column] for column in chosen] if rng is None else rng.random())
 
     yield from (list(chosen) for chosen in sorted(sets, key=cost))
     yield columns

@@ -129,11 +129,11 @@ class Protection(Chain):
                 settings = deepcopy(dict(settings or {}))
             except RecursionError:
                 raise OptionError("its settings are nested too deeply; no step needs that") from None
-            if kind.random:
+            if kind.draws(seed, settings):
                 own = settings.pop("seed", None)
                 seed = own if seed is None else seed
                 seed = derived_seed(self.seed, position) if seed is None else check_seed(seed)
-            elif seed is not None or "seed" in settings:
+            elif seed is not None or ("seed" in settings and "seed" not in kind.model.model_fields):
                 raise OptionError("nothing is random in it, so it takes no seed")
             check_columns(columns_of(name, settings), self.released_columns)
             if kind.within_strata:
@@ -261,8 +261,7 @@ class Protection(Chain):
 
     def _with_step(self, name: str, kind: Kind, settings: dict[str, Any], seed: int | None) -> Protection:
         before, apply = self.state, kind.apply or _household_level
-        of_step = {"seed": 0 if seed is None else seed, **self._known(name)}
-        applied = apply(before.working, self.released_spec, settings, **of_step)
+        applied = apply(before.working, self.released_spec, settings, seed=seed, **self._known(name))
         removed = (*before.removed, *applied.removed)
         done = changes(before.working, applied.frame.drop(columns=list(applied.removed)))
         kept = applied.frame.copy(deep=False)
@@ -436,7 +435,7 @@ def apply_steps(protection: Any, steps: Iterable[tuple[str, Mapping[str, Any]]],
     return protection
 
 
-def _household_level(frame: pd.DataFrame, spec: KeySpec, settings: Mapping[str, Any], *, seed: int) -> Applied:
+def _household_level(frame: pd.DataFrame, spec: KeySpec, settings: Mapping[str, Any], *, seed: int | None) -> Applied:
     """Protect the variables of households in a file with one record a household, and merge them back.
 
     See INE Chile (2023), section 6.7. By default the weight is that of the persons, if members of a household share it

@@ -31,7 +31,7 @@ from kanon_lab.recipes.plan import Plan
 from kanon_lab.recipes.population_file import recoded_population
 from kanon_lab.recipes.released import role_of, untouched
 from kanon_lab.recipes.state import Cells, State, Step
-from kanon_lab.recipes.steps import Kind
+from kanon_lab.recipes.steps import Kind, suppression
 from kanon_lab.recipes.streamed import not_known
 from kanon_lab.roles import KeySpec, check_there_once
 from kanon_lab.settings import read
@@ -196,9 +196,10 @@ class CountedProtection(Protection):
         return {}
 
     def _with_step(self, name: str, kind: Kind, settings: dict[str, Any], seed: int | None) -> CountedProtection:
-        apply = {"suppress": self._suppressed, "suppress_risk": self._suppressed, "remove_variables": self._removed}
         with _without_row_numbers():
-            return apply.get(name, self._recoded)(name, kind, settings)
+            if name in ("suppress", "suppress_risk"):
+                return self._suppressed(name, kind, settings, seed)
+            return (self._removed if name == "remove_variables" else self._recoded)(name, kind, settings)
 
     def _check_strata(self) -> None:
         for name in self.spec.strata:
@@ -266,12 +267,9 @@ class CountedProtection(Protection):
         became = recoded_column(step, options, shown)
         return shown, became, became.reindex(was.index)
 
-    def _suppressed(self, name: str, kind: Kind, settings: dict[str, Any]) -> CountedProtection:
-        from kanon_lab.methods import local_suppression, suppress_above_risk
-
-        method = local_suppression if name == "suppress" else suppress_above_risk
-        state, options = self.state, read(kind.model, settings).fields_set
-        result = method(state.working, self.released_spec, **options, **self._known(name), counts=self.counts)
+    def _suppressed(self, name: str, kind: Kind, settings: dict[str, Any], seed: int | None) -> CountedProtection:
+        state, method = self.state, suppression(name, settings, seed)
+        result = method(state.working, self.released_spec, **self._known(name), counts=self.counts)
         changed, suppressed = (dict.fromkeys(self.released_columns, 0) for _ in range(2))
         lost, touched = dict(self.lost), np.zeros(len(state.working), dtype=bool)
         for column, cells in named_columns(state.working):
@@ -283,7 +281,7 @@ class CountedProtection(Protection):
                     suppressed[column] = records_in(gone, self.counts)
         after = self._state(result.frame, self.counts, state.truth.values, population=state.truth.population)
         records = records_in(touched, self.counts)
-        step = Step(name, settings, None, records, (), changed, suppressed, after, result.claims)
+        step = Step(name, settings, seed, records, (), changed, suppressed, after, result.claims)
         return self._followed_by(step, base=self.base or (state.working, self.now), lost=lost)
 
     def _removed(self, name: str, kind: Kind, settings: dict[str, Any]) -> CountedProtection:

@@ -17,12 +17,12 @@ from kanon_lab.arguments import as_share, check_positive
 from kanon_lab.columns import coded, refuse, with_columns
 from kanon_lab.errors import OptionError, meant, shortened
 from kanon_lab.measures import ESTIMATORS
-from kanon_lab.methods import CLAIMS, KEEPS, local_suppression, suppress_above_risk
+from kanon_lab.methods import CLAIMS, KEEPS, Suppression, local_suppression, suppress_above_risk
 from kanon_lab.methods.perturbation import MISSING, MOST_NOISE
 from kanon_lab.methods.recode_settings import RECODINGS, Recoding, recoded
 from kanon_lab.methods.suppression import check_key, check_policy, importance_ranks, key_combinations
 from kanon_lab.recipes.measured import Rule
-from kanon_lab.recipes.settings import STEP_SEED, HouseholdLevel, K
+from kanon_lab.recipes.settings import SEED, STEP_SEED, HouseholdLevel, K
 from kanon_lab.recipes.state import Chain
 from kanon_lab.roles import KeySpec, names_of
 from kanon_lab.settings import COLUMN, COLUMNS, CheckedBy, Settings, chosen_from, read, setting
@@ -53,6 +53,11 @@ class Kind:
     within_strata: bool = False  # Whether every record must have its strata
     perturbs: bool = False  # Whether equal values may become different ones, so that a released value may be untrue
     as_quantities: bool = False  # Whether a released value may be near the true one without being equal to it
+
+    def draws(self, seed: int | None, settings: Mapping[str, Any]) -> bool:
+        """Whether something is drawn: always, or where a seed is given to a step that may have one."""
+        asked = seed is not None or settings.get("seed") is not None
+        return self.random or (asked and "seed" in self.model.model_fields)
 
     def variables(self, settings: Mapping[str, Any]) -> list[str]:
         """The columns that settings name."""
@@ -118,6 +123,12 @@ class Suppress(StepSettings):
         "same key, a missing value being a value of its own; more cells)",
         "true_key",
         unless="by `missing`: `compatible` with `wildcard`, `own_class` with `category`",
+    )
+    seed: SEED | None = setting(
+        None,
+        "draws the key that a record loses among equally important ones that serve equally well",
+        "5",
+        unless="it is the one with most values",
     )
 
     @property
@@ -291,9 +302,17 @@ def _recode(frame, spec, settings, *, seed, step) -> Applied:
 
 
 def _suppress(frame, spec, settings, *, seed, step, **more) -> Applied:
-    method = local_suppression if step == "suppress" else suppress_above_risk
-    result = method(frame, spec, **read(STEPS[step].model, settings).fields_set, **more)
+    result = suppression(step, settings, seed)(frame, spec, **more)
     return Applied(result.frame, claims=result.claims)
+
+
+def suppression(step: str, settings: Mapping[str, Any], seed: int | None) -> Callable[..., Suppression]:
+    """The function of a step that suppresses, with its settings; of a seed it draws from neither rows nor values."""
+    options = read(STEPS[step].model, settings).fields_set
+    if step != "suppress":
+        return partial(suppress_above_risk, **options)
+    drawn = None if seed is None else step_seed(seed, step, settings, pd.DataFrame(), [])
+    return partial(local_suppression, **{**options, "seed": drawn})
 
 
 def _remove_variables(frame, spec, settings, *, seed) -> Applied:
@@ -398,7 +417,7 @@ def _perturb(frame, spec, settings, *, seed, step) -> Applied:
         raise OptionError(f"{shortened(spec.weight)} is the weight, which the risk is measured with; perturb others")
     if kind.random:
         seed = step_seed(seed, step, settings, frame, names)
-    return Applied(getattr(methods, step)(frame, names, **options, seed=seed).frame)
+    return Applied(getattr(methods, step)(frame, names, **options, seed=seed or 0).frame)
 
 
 def step_seed(seed: int, name: str, settings: Mapping[str, Any], frame: pd.DataFrame, names: list[str]) -> int:

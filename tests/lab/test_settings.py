@@ -154,7 +154,7 @@ FAULTY_STEPS = {
         ("{k_required: 3, combinations: [{size: 9}]}", "combinations: size must be a whole number from 1 to 2"),
         ("{k_required: 3, combinations: [{keys: [income]}]}", "combinations: income is no key variable"),
         ("{k: 3}", "unknown setting k; did you mean k_required?"),
-        ("{k_required: 3, seed: 1}", "nothing is random in it, so it takes no seed"),
+        ("{k_required: 3, seed: -1}", "seed must be a whole number from 0 on"),
         ("{k_required: 3, weight: w}", "weight belongs at the top of the recipe"),
     ],
     "suppress_risk": [
@@ -162,6 +162,7 @@ FAULTY_STEPS = {
         ("{threshold: 0.1, variables: income}", "variables: income is no key variable"),
         ("{threshold: 0.1}", "variables is not given"),
         ("{threshold: 0.1, variables: age, estimator: exakt}", "did you mean exact?"),
+        ("{threshold: 0.1, variables: age, seed: 1}", "nothing is random in it, so it takes no seed"),
     ],
     "recode": [
         ("{variable: age, bands: 0-10}", "bands must be a list of edges"),

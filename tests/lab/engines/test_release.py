@@ -59,7 +59,7 @@ def protections(draw):
     recode = {"recode": {"variable": "age", "width": draw(st.sampled_from([5, 10]))}}
     top = {"top_code": {"variable": "age", "above": draw(st.integers(5, 25))}}
     suppress = {"suppress": {"importance": {"age": 1}} if draw(st.booleans()) else {}}
-    again = {"suppress": {"combinations": [{"size": 1}]}}
+    again = {"suppress": {"combinations": [{"size": 1}], "seed": draw(st.none() | st.just(4))}}
     risky = {"suppress_risk": {"threshold": 0.3, "variables": ["age", "k0é"]}}
     rounded = {"round": {"variable": "income", "base": 50}}
     groups = {"recode": {"variable": "k0é", "groups": {"one": ["a", "1"]}, "others": "keep"}}

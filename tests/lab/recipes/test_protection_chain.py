@@ -294,7 +294,7 @@ def test_a_stratum_that_a_step_before_suppressed():
             "no column agee that is released; did you mean age?",
         ),
         ("suppress", {"k_required": 3, "combinations": [{"keys": 5}]}, "keys must be names of columns"),
-        ("suppress", {"k_required": 3, "seed": 1}, "takes no seed"),
+        ("suppress_risk", {"threshold": 0.1, "variables": ["age"], "seed": 1}, "takes no seed"),
         ("suppress", "3", "must be a mapping"),
         ("suppress_risk", {"threshold": 0.1}, "variables is not given"),
         ("suppress_risk", {"threshold": "x", "variables": ["age"]}, "threshold must be"),

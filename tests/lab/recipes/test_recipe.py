@@ -50,7 +50,7 @@ steps:
   - top_code: {variable: income, above: 5000, value: 5000}
   - round: {variable: income, base: 100}
   - shuffle_members:
-  - suppress: {importance: {sex: 1, postcode: 2, age: 3}}
+  - suppress: {importance: {sex: 1, postcode: 1, age: 2}, seed: 8}
   - suppress_risk: {threshold: 0.02, variables: [education, age]}
   - shuffle_members: {seed: 5}
   - renumber:
