@@ -53,6 +53,11 @@ class KeySpec:
         Variables that name a person; they are never released.
     released_as_is : sequence of str, or str
         Variables of no other role that the office has looked at and releases as they are.
+    person : str, optional
+        Identifier of the person, where one may have several records (a panel, visits, firms). Frequencies, sample
+        uniques, diversity and risks then count persons: f_k is the number of different persons in a class, and a person
+        is in danger if one of its records is. The weight of a person is the mean of those of its records. A record
+        without an identifier is a person of its own.
     missing : {"wildcard", "category", "error"}
         What a missing key value means; see `MISSING_POLICIES`.
 
@@ -74,6 +79,7 @@ class KeySpec:
     direct_identifiers: tuple[str, ...] = ()
     missing: str = "wildcard"
     released_as_is: tuple[str, ...] = ()
+    person: str | None = None
 
     if TYPE_CHECKING:  # names may come in any sequence, or one alone
 
@@ -89,6 +95,7 @@ class KeySpec:
             direct_identifiers: Iterable[str] | str = (),
             missing: str = "wildcard",
             released_as_is: Iterable[str] | str = (),
+            person: str | None = None,
         ) -> None: ...
 
     def __post_init__(self):
@@ -97,7 +104,7 @@ class KeySpec:
         object.__setattr__(self, "ghost_variables", _ghosts(self.ghost_variables, self.key_variables))
         if not self.key_variables:
             raise OptionError("no key variables: name at least one variable that an intruder may know")
-        for role in ("weight", "household"):
+        for role in ("weight", "household", "person"):
             _check_name(getattr(self, role), role)
         if not isinstance(self.missing, str) or self.missing not in MISSING_POLICIES:
             raise OptionError(f"missing must be one of {', '.join(MISSING_POLICIES)}, not {described(self.missing)}")
@@ -109,7 +116,7 @@ class KeySpec:
 
         Ghosts, direct identifiers and what is released as it is are not measured.
         """
-        single = [name for name in (self.weight, self.household) if name is not None]
+        single = [name for name in (self.weight, self.household, self.person) if name is not None]
         several = [*self.sensitive_variables, *self.numeric_variables, *self.strata]
         return tuple(dict.fromkeys([*self.key_variables, *single, *several]))
 
@@ -155,13 +162,17 @@ def check_seed(seed: object) -> int:
 
 def _refuse_two_roles(spec: KeySpec) -> None:
     """Raise an `OptionError` where one variable has two roles that exclude each other."""
-    weight, household = ([] if name is None else [name] for name in (spec.weight, spec.household))
+    weight, household, person = (
+        [] if name is None else [name] for name in (spec.weight, spec.household, spec.person)
+    )
     sensitive, single = {"sensitive": spec.sensitive_variables}, {"weight": weight, "household": household}
+    numeric, strata = {"a quantity": spec.numeric_variables}, {"a stratum": spec.strata}
     measured = (*spec.variables, *spec.ghosts)
     listed: dict[str, Iterable[str]] = {"listed under released_as_is": spec.released_as_is}
     exclusive: dict[str, tuple[Iterable[str], dict[str, Iterable[str]]]] = {
         "a key variable": (spec.key_variables, {**single, **sensitive, "a ghost": spec.ghosts}),
         "the weight": (weight, {"household": household, **sensitive}),
+        "the person": (person, {"a key variable": spec.key_variables, **single, **sensitive, **numeric, **strata}),
         "a direct identifier": (spec.direct_identifiers, {"named in another role": measured, **listed}),
         "named in a role": (measured, listed),
     }

@@ -155,13 +155,14 @@ class Measure:
 
 
 def below(classes: Any, k: int) -> int:
-    """Records with f_k below k."""
+    """Records, or persons, with f_k below k."""
     return classes.table.violations([k])[k]
 
 
 def above(classes: Any, risk: float) -> int:
-    """Records with an individual risk above a level."""
-    return records_above(classes.risk.of_class, threshold=risk, records=classes.table.records).records
+    """Records, or persons, with an individual risk above a level."""
+    risks, units = classes.table.by_unit(classes.risk.of_class)
+    return records_above(risks, threshold=risk, records=units).records
 
 
 def _part_of(whole: str, part: str) -> Callable[[Any], Any]:
