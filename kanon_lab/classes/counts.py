@@ -27,8 +27,10 @@ class Counts:
     weights: Sums | None = field(default=None, repr=False)
 
 
-def records_in(rows: np.ndarray, counts: Counts | None) -> int:
-    """Records in the rows that are true; without counts each row is one."""
+def records_in(rows: np.ndarray, counts: Counts | None, person: np.ndarray | None = None) -> int:
+    """Records in the rows that are true (without counts each row is one); or the persons who have one, if numbered."""
+    if person is not None:
+        return int(np.count_nonzero(np.bincount(person[rows])))
     return int(rows.sum() if counts is None else counts.records[rows].sum())
 
 

@@ -151,6 +151,8 @@ class ClassTable:
     _others: pd.DataFrame = field(repr=False)
     #: The number of each row's person; None where the spec names none, so that each record is one.
     person_of_row: np.ndarray | None = field(default=None, repr=False)
+    #: Without a weight variable each person weighs 1; None where there are no persons.
+    weight_of_person: np.ndarray | None = field(default=None, repr=False)
 
     @property
     def class_of_record(self) -> np.ndarray:
@@ -471,7 +473,9 @@ def _of_persons(table: ClassTable, person: np.ndarray, weights: np.ndarray | Sum
         F_k = f_k.astype(float) if of_person is None else compatible_persons(table.codes, *rows, of_person)
         if of_person is not None:
             F_k[alone] = sums_by_group(class_, of_person[who], table.n_classes).rounded[alone]
-    return replace(table, f_k=f_k, F_k=F_k, person_of_row=person)
+    if of_person is None:
+        of_person = np.ones(persons)
+    return replace(table, f_k=f_k, F_k=F_k, person_of_row=person, weight_of_person=of_person)
 
 
 def _checked_weights(frame: pd.DataFrame, spec: KeySpec) -> np.ndarray | None:

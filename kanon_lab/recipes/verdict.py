@@ -13,7 +13,7 @@ import pandas as pd
 from kanon_lab.classes.counts import records_in
 from kanon_lab.columns import named_rows
 from kanon_lab.errors import shortened
-from kanon_lab.measures import measure, with_household_composition
+from kanon_lab.measures import measure, with_household_composition, with_path
 from kanon_lab.measures.file_measures import UNWEIGHTED, ClassRisks
 from kanon_lab.measures.registry import LIMITS, limit_of
 from kanon_lab.methods import CLAIMS
@@ -21,6 +21,7 @@ from kanon_lab.recipes.exposure import Exposure, exposed_by_columns
 from kanon_lab.recipes.households import household_keys
 from kanon_lab.recipes.identifiers import columns_of
 from kanon_lab.recipes.notes import stale_ghosts
+from kanon_lab.recipes.persons import repeated_identifiers, shows_paths
 from kanon_lab.recipes.released import unassigned
 from kanon_lab.recipes.shown import Shown, shown_by_members, shown_by_neighbours
 from kanon_lab.recipes.state import Chain, final_claims, final_counts
@@ -40,9 +41,9 @@ def decisive_claim(protection: Chain) -> str:
 
 
 def records_below(protection: Chain, k: int) -> int:
-    """Records for which a limit of k is not met."""
+    """Records for which a limit of k is not met, or persons who have one."""
     alike = final_counts(with_household_keys(protection))[decisive_claim(protection)]
-    return records_in(alike < k, protection.state.counts)
+    return records_in(alike < k, protection.state.counts, protection.person)
 
 
 def with_household_keys(protection: Chain) -> Chain:
@@ -219,6 +220,21 @@ class Release:
         return shown_by_members(self.protection, self.k)
 
     @cached_property
+    def by_records(self) -> Shown:
+        """The same of persons and their other records."""
+        return shown_by_members(self.protection, self.k, "person")
+
+    @cached_property
+    def path_uniques(self) -> int | None:
+        """Persons who are unique by all their records, if the file says which of them are of one person."""
+        return with_path(self.table)["sample_uniques"] if shows_paths(self.protection) else 0
+
+    @cached_property
+    def repeated(self) -> tuple[str, ...]:
+        """See `kanon_lab.recipes.persons.repeated_identifiers`."""
+        return repeated_identifiers(self.protection)
+
+    @cached_property
     def by_neighbours(self) -> Shown:
         """See `kanon_lab.recipes.shown.shown_by_neighbours`."""
         return shown_by_neighbours(self.protection, self.k)
@@ -236,7 +252,7 @@ class Release:
                 yield _row(name, most, records, level=level, records=records)
         elif name == "k" or name in CLAIMS:
             claim = decisive_claim(self.protection) if name == "k" else name
-            below = records_in(self.alike[claim] < limit, self.protection.state.counts)
+            below = records_in(self.alike[claim] < limit, self.protection.state.counts, self.protection.person)
             yield _row(name, limit, self.least(claim), records=below)
         elif by == "combination":
             for entry in limit:
@@ -298,7 +314,7 @@ def _cautions(release: Release, limits: Container[str]) -> Iterator[Caution]:
             yield Caution("exposed", row.records, row.columns, Note(f"caution_exposed_{row.direction}", **parts))
     for claim in ("own_class", "true_key"):
         failing, counted = release.failing(claim), claim in limits or (claim == "true_key" and "k" in limits)
-        if counted and failing == records_in(release.alike[claim] < k, protection.state.counts):
+        if counted and failing == records_in(release.alike[claim] < k, protection.state.counts, protection.person):
             continue
         if failing > release.failing("compatible"):
             yield _caution(claim, failing, spec.key_variables, k=k)
