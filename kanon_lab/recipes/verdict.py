@@ -242,6 +242,8 @@ class Release:
     def rows(self, name: str, limit: Any) -> Iterator[tuple]:
         """The verdict on a limit, one row or one for each variable or level."""
         measure, by = LIMITS[name], limit_of(name).by
+        if name == "repeated_identifiers" and not self.repeated:
+            return  # most files have no such identifier
         if by == "variable":
             for variable in limit:
                 if variable in self.diversity:
@@ -303,9 +305,14 @@ def _cautions(release: Release, limits: Container[str]) -> Iterator[Caution]:
     spec = protection.spec
     for identifier in protection.identifiers or ():
         key = "varied" if identifier.by_variety else "identifier"
-        content = Note(f"identifier_{identifier.kind}", **({"scheme": identifier.scheme} if identifier.scheme else {}))
         names = " + ".join(map(shortened, identifier.columns))
-        text = Note(f"caution_{key}", names=names, cells=identifier.cells, content=content)
+        parts: dict[str, Any] = {"names": names, "cells": identifier.cells}
+        if identifier.kind == "person":
+            key = "person"
+        else:
+            scheme = {"scheme": identifier.scheme} if identifier.scheme else {}
+            parts["content"] = Note(f"identifier_{identifier.kind}", **scheme)
+        text = Note(f"caution_{key}", **parts)
         yield Caution("identifier", identifier.cells, identifier.columns, text)
     for row in named_rows(release.exposure.columns.sort_values("records", ascending=False, kind="stable")):
         if row.records:
