@@ -162,9 +162,7 @@ def check_seed(seed: object) -> int:
 
 def _refuse_two_roles(spec: KeySpec) -> None:
     """Raise an `OptionError` where one variable has two roles that exclude each other."""
-    weight, household, person = (
-        [] if name is None else [name] for name in (spec.weight, spec.household, spec.person)
-    )
+    weight, household, person = ([] if name is None else [name] for name in (spec.weight, spec.household, spec.person))
     sensitive, single = {"sensitive": spec.sensitive_variables}, {"weight": weight, "household": household}
     numeric, strata = {"a quantity": spec.numeric_variables}, {"a stratum": spec.strata}
     measured = (*spec.variables, *spec.ghosts)

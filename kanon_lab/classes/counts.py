@@ -131,7 +131,7 @@ def size_ranges(table: ClassTable, *, ranges: str | Iterable[KRange] = SIZE_RANG
     """
     rows = []
     for k in as_ranges(ranges):
-        own, alike = ((sizes >= k.k_from) & (k.k_to is None or sizes <= k.k_to) for sizes in (table.records, table.f_k))
+        own, alike = ((sizes >= k.k_from) & (k.k_to is None or sizes <= k.k_to) for sizes in (table.own_k, table.f_k))
         records, compatible = int(table.records[own].sum()), int(table.records[alike].sum())
         shares = records / table.n, compatible / table.n
         rows.append((k.k_from, k.k_to, k.label, int(own.sum()), records, shares[0], compatible, shares[1]))

@@ -266,7 +266,9 @@ def file_risk(table: ClassTable, *, estimator: str = "benedetti-franconi") -> Fi
         of_households, of_persons = float(homes["risk"].sum()), float((homes["risk"] * homes["members"]).sum())
         mean = of_persons / int(homes["members"].sum())
     F_k = float((table.records * table.F_k).sum())
-    return FileRisk(estimator, of_class, expected / table.n_units, expected, mean, of_households, of_persons, F_k, table)
+    return FileRisk(
+        estimator, of_class, expected / table.n_units, expected, mean, of_households, of_persons, F_k, table
+    )
 
 
 def household_risk(risk: np.ndarray, household: np.ndarray) -> np.ndarray:

@@ -169,7 +169,8 @@ class _Hidden:
         right = ((filled == self.known) | (filled < 0) | (self.known < 0)).all(axis=1)
         everywhere = np.zeros(len(filled), dtype=np.int64)
         before, after = (
-            alike_by_claim(self.known, shown, everywhere, self.counts, self.person) for shown in (self.shown, filled))
+            alike_by_claim(self.known, shown, everywhere, self.counts, self.person) for shown in (self.shown, filled)
+        )
         fallen = [(before[claim] >= k) & (after[claim] < k) for claim in ("compatible", "true_key")]
         records = records_in(right & np.any(fallen, axis=0), self.counts, self.person)
         return Shown(records, (*guesses, *columns) if records else ())

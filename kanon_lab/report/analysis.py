@@ -46,8 +46,8 @@ class Analysis:
     date : str
         On which it was made (UTC), as 2025-01-31.
     summary : dict
-        ``records``; names of columns by role (``keys``, ``weight``, ``household``, ``sensitive``, ``identifiers``);
-        ``identifiers_searched`` (records searched for them, at equal steps) and ``identifiers_found`` (a line on the
+        ``records``; names of columns by role (``keys``, ``weight``, ``household``, ``person``, ``sensitive``,
+        ``identifiers``); ``identifiers_searched`` (records searched for them, at equal steps) and ``identifiers_found`` (a line on the
         first that the release holds, or None); ``missing``, ``policy`` (how records below k are counted),
         ``estimator``, ``k``, ``risks`` (records above these are counted), ``least`` (records of a named category),
         ``perturbed`` (keys); under ``before`` and ``after`` each measure of `kanon_lab.recipes.measured.Measured.row`.
@@ -274,6 +274,7 @@ def _summary(protection: Protection, config: ReportConfig, name: str, k: int) ->
         "keys": list(spec.key_variables),
         "weight": spec.weight,
         "household": spec.household,
+        "person": spec.person,
         "sensitive": list(spec.sensitive_variables),
         "identifiers": list(spec.direct_identifiers),
         "identifiers_searched": searched,

@@ -37,6 +37,7 @@ def advice_on(a: Analysis, row: Any, w: Words) -> str:
         "k": w.number(summary["k"]),
         "columns": w.listed(row.columns) if a.internal or limit.named else w.say("internal_names"),
         "household": summary["household"],
+        "person": summary["person"],
         "records": "" if pd.isna(row.records) else w.number(row.records),
         "all": w.number(summary["records"]),
         "persons": w.significant(summary["after"]["expected_reidentifications"]),
