@@ -146,8 +146,8 @@ class Measures:
         """The measures by name, in types that JSON has, as ``kanon-lab measure --json`` prints them.
 
         Where the spec names a ``person``, ``persons`` has their number and ``with_path`` what is known to an intruder
-        who knows all records of one. ``own_class`` takes a missing key for a value; it is None unless keys are missing under ``wildcard``. An
-        infinite measure of diversity is None.
+        who knows all records of one. ``own_class`` takes a missing key for a value; it is None unless keys are missing
+        under ``wildcard``. An infinite measure of diversity is None.
         """
         spec, sizes, own_class, persons = self.table.spec, self.table.own_k, None, {}
         if spec.person is not None:

@@ -56,6 +56,7 @@ class Limit:
     #: From what the measure is taken from to the columns that it is about, for the verdict to name.
     columns: Callable[[Any], Iterable[str]] | None = None
     named: bool = False  # Whether a page for everybody names these columns: none that reveal or identify
+    quiet: bool = False  # Whether a verdict leaves it out where nothing is counted
     inside: bool = False  # Whether the advice is for the office only, since it shows how to fill in what is hidden
 
 
@@ -406,7 +407,8 @@ _ROWS = [
              "{limit} como máximo. Retire la columna {household} y desordene los registros, o recodifique {key} en "
              "categorías más amplias."),
             usual=True)),
-    Measure("person_uniques", "risk", ("persons unique by all their records", "personas únicas por todos sus registros"),
+    Measure("person_uniques", "risk",
+        ("persons unique by all their records", "personas únicas por todos sus registros"),
         attrgetter("path_uniques"), "release", unit="records", counted=False, shown="", needs="person",
         limit=Limit(
             "at most", "is met when at most so many persons are unique to an intruder who knows the keys of all their "
@@ -445,7 +447,7 @@ _ROWS = [
              "Identificadores cuyos valores se repiten ({columns}): {value}, y se exigían {limit} como máximo. Si los "
              "registros con un mismo valor son de una persona, nómbrelo en person (person: NOMBRE), para que se "
              "cuenten personas; si cada registro es otra persona, escriba limits: {{repeated_identifiers: null}}."),
-            always=True, beside=True, columns=lambda release: release.repeated, named=True)),
+            always=True, beside=True, columns=lambda release: release.repeated, named=True, quiet=True)),
     Measure("exposed_by_columns", "risk",
         ("records that other columns bring below k (household size not counted)",
          "registros que otras columnas dejan por debajo de k (sin contar el tamaño del hogar)"),

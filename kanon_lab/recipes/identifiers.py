@@ -128,9 +128,9 @@ def identifiers_in(
     frame : DataFrame
         What is released.
     spec : KeySpec, optional
-        Its roles. Key variables, household, person, weight and what is released as it is do not count for their variety, nor
-        do quantities: decimals, and whole numbers among the numeric variables unless they run or are codes of one
-        length.
+        Its roles. Key variables, household, person, weight and what is released as it is do not count for their
+        variety, nor do quantities: decimals, and whole numbers among the numeric variables unless they run or are codes
+        of one length.
     home : ndarray of int, optional
         Household of each record, -1 where it is not known: what only its members share is a value of its own too.
     known : dict, optional

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from kanon_lab.columns import coded, distinct_rows
+from kanon_lab.columns import coded, distinct_rows, named_columns
 from kanon_lab.recipes.households import OF_HOUSEHOLDS, order_blocks, ordered_variables, shared_by_members
 from kanon_lab.recipes.released import AS_IS, NO_ROLE, role_of
 from kanon_lab.recipes.state import Chain
@@ -16,14 +16,17 @@ _RECORDS, _MOST_RECORDS, _VALUES = 1.5, 100, 10
 _PAIRS = 20
 
 
-def shows_paths(protection: Chain) -> bool:
-    """Whether a release says which records are of one person: by their identifier, or by their order."""
+def shows_paths(protection: Chain) -> bool | None:
+    """Whether a release says which records are of one person: by their identifier, or by their order.
+
+    None of an engine's counts, which have no order, where the identifier is removed.
+    """
     if protection.spec.person is None:
         return False
     if protection.shows_persons:
         return True
     if protection.state.counts is not None:
-        return False
+        return None
     block = order_blocks(protection)
     return block is not None and bool(ordered_variables(protection, block, [protection.spec.person]))
 
@@ -44,15 +47,15 @@ def repeated_identifiers(protection: Chain) -> tuple[str, ...]:
     repeated = []
     for name in [*spec.direct_identifiers, *loose]:
         column = original[name]
-        codes = _repeating(column)
+        codes = repeating_codes(column)
         if codes is None or (home is not None and shared_by_members(home, codes) >= OF_HOUSEHOLDS):
             continue
-        if name in spec.direct_identifiers or _in_waves(codes, original.drop(columns=name)):
+        if name in spec.direct_identifiers or wave_of(codes, original.drop(columns=name)) is not None:
             repeated.append(name)
     return tuple(repeated)
 
 
-def _repeating(column: pd.Series) -> np.ndarray | None:
+def repeating_codes(column: pd.Series) -> np.ndarray | None:
     """The codes of a column that is no date, and of which most values stand in several records, but in few; else None.
 
     Decimals are quantities, and so are no identifiers.
@@ -68,11 +71,11 @@ def _repeating(column: pd.Series) -> np.ndarray | None:
     return known.codes.astype(np.int64)
 
 
-def _in_waves(codes: np.ndarray, others: pd.DataFrame) -> bool:
-    """Whether the records of each value differ in another column, in which many would be alike by chance."""
+def wave_of(codes: np.ndarray, others: pd.DataFrame) -> str | None:
+    """A column in which the records of each value differ, though many would be alike by chance, or None."""
     times = np.bincount(codes[codes >= 0]).astype(float)
     pairs = (times * (times - 1)).sum() / 2
-    for _, column in others.items():
+    for name, column in named_columns(others):
         other = coded(column).codes.astype(np.int64)
         shares = np.bincount(other[other >= 0]) / len(other)
         if pairs * (shares**2).sum() < _PAIRS:
@@ -80,5 +83,5 @@ def _in_waves(codes: np.ndarray, others: pd.DataFrame) -> bool:
         both = (codes >= 0) & (other >= 0)
         _, some = distinct_rows(np.column_stack([codes, other])[both])
         if len(some) == np.count_nonzero(both):
-            return True
-    return False
+            return name
+    return None

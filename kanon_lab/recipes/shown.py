@@ -42,9 +42,10 @@ class Shown(NamedTuple):
 def shown_by_members(protection: Chain, k: int, role: str = "household") -> Shown:
     """Records that fall below k once hidden keys are filled in from members of the household.
 
-    With the role ``person``, the persons who do so once they are filled in from other records of the person. Without the household ID, members are those with the same value in a column that tells households apart (an income
-    of the household, say), or in all columns together that members share. An engine counts only by the ID: None without
-    it, if keys are suppressed.
+    With the `role` person, the persons who do so once they are filled in from other records of the person. Without the
+    ID of the household, members are those with the same value in a column that tells households apart (an income of the
+    household, say), or in all columns together that members share. An engine counts only by the ID: None without it, if
+    keys are suppressed.
     """
     hidden, guesses = _Hidden(protection), dict[str, np.ndarray]()
     unit = getattr(protection.spec, role)

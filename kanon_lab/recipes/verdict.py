@@ -226,8 +226,9 @@ class Release:
 
     @cached_property
     def path_uniques(self) -> int | None:
-        """Persons who are unique by all their records, if the file says which of them are of one person."""
-        return with_path(self.table)["sample_uniques"] if shows_paths(self.protection) else 0
+        """Persons who are unique by all their records, if the file says which are of one person; None if not known."""
+        shown = shows_paths(self.protection)
+        return with_path(self.table)["sample_uniques"] if shown else None if shown is None else 0
 
     @cached_property
     def repeated(self) -> tuple[str, ...]:
@@ -242,8 +243,6 @@ class Release:
     def rows(self, name: str, limit: Any) -> Iterator[tuple]:
         """The verdict on a limit, one row or one for each variable or level."""
         measure, by = LIMITS[name], limit_of(name).by
-        if name == "repeated_identifiers" and not self.repeated:
-            return  # most files have no such identifier
         if by == "variable":
             for variable in limit:
                 if variable in self.diversity:
@@ -266,6 +265,8 @@ class Release:
             yield _row(name, limit, self.last[measure.name])
         else:
             value = measure.of(self if measure.taken_from == "release" else self.classes)
+            if limit_of(name).quiet and not value:
+                return
             names_of = limit_of(name).columns
             columns = () if names_of is None else tuple(names_of(self))
             yield _row(name, limit, value, records=value if measure.unit == "records" else None, columns=columns)

@@ -47,8 +47,9 @@ class Analysis:
         On which it was made (UTC), as 2025-01-31.
     summary : dict
         ``records``; names of columns by role (``keys``, ``weight``, ``household``, ``person``, ``sensitive``,
-        ``identifiers``); ``identifiers_searched`` (records searched for them, at equal steps) and ``identifiers_found`` (a line on the
-        first that the release holds, or None); ``missing``, ``policy`` (how records below k are counted),
+        ``identifiers``); ``identifiers_searched`` (records searched for them, at equal steps) and
+        ``identifiers_found`` (a line on the first that the release holds, or None); ``missing``, ``policy`` (how
+        records below k are counted),
         ``estimator``, ``k``, ``risks`` (records above these are counted), ``least`` (records of a named category),
         ``perturbed`` (keys); under ``before`` and ``after`` each measure of `kanon_lab.recipes.measured.Measured.row`.
     judged : Judged
