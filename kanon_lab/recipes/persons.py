@@ -14,6 +14,9 @@ from kanon_lab.recipes.state import Chain
 _RECORDS, _MOST_RECORDS, _VALUES = 1.5, 100, 10
 # By chance so many pairs of records would have the same value of it and of another column, where none has.
 _PAIRS = 20
+# A column of waves has so many values at least (a couple of two sexes shares an address), and at most so many times
+# those that a person has records.
+_FEWEST, _WAVES = 3, 3
 
 
 def shows_paths(protection: Chain) -> bool | None:
@@ -78,7 +81,7 @@ def wave_of(codes: np.ndarray, others: pd.DataFrame) -> str | None:
     for name, column in named_columns(others):
         other = coded(column).codes.astype(np.int64)
         shares = np.bincount(other[other >= 0]) / len(other)
-        if pairs * (shares**2).sum() < _PAIRS:
+        if pairs * (shares**2).sum() < _PAIRS or not _FEWEST <= len(shares) <= _WAVES * times.max():
             continue
         both = (codes >= 0) & (other >= 0)
         _, some = distinct_rows(np.column_stack([codes, other])[both])

@@ -278,9 +278,9 @@ def _persons(frame: pd.DataFrame, guesses: dict[str, Guess]) -> dict[str, Guess]
     """A column whose values repeat as those of persons do who have a record a year, say."""
     by_shape = ("quantity", "many", "unequal", "unique", "lengths", "shape")
     for guess in guesses.values():
-        named = guess.role == "direct_identifiers" and guess.why == "name"
+        named = guess.role == "direct_identifiers" and guess.why == "name" and guess.kind == "whole numbers"
         if guess.kind not in ("text", "whole numbers") or not (named or guess.why in by_shape):
-            continue
+            continue  # names of persons repeat by themselves
         codes = repeating_codes(frame[guess.variable])
         wave = None if codes is None else wave_of(codes, frame.drop(columns=guess.variable))
         if wave is not None:
