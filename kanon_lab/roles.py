@@ -146,6 +146,13 @@ def as_spec(spec: KeySpec | Iterable[str] | str) -> KeySpec:
     return spec if isinstance(spec, KeySpec) else KeySpec(spec)
 
 
+def refuse_person(spec: KeySpec, of: str) -> None:
+    """Raise an `OptionError` where the spec names a person, and what is asked for counts records."""
+    if spec.person is not None:
+        remedy = "take one record of each person, and leave the person out"
+        raise OptionError(f"{of} counts records, and {shortened(str(spec.person))} names persons; {remedy}")
+
+
 def check_k(k: object, name: str = "k") -> int:
     """A k as an int; an `OptionError` that calls it `name` unless it is a whole number from 1 on."""
     if isinstance(k, bool) or not isinstance(k, numbers.Integral) or k < 1:

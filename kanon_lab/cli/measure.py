@@ -34,6 +34,7 @@ _OF_MEASURE = """
 Examples:
   kanon-lab measure health-survey --keys postcode,age,sex --weight weight --sensitive diagnosis
   kanon-lab measure survey.sav --keys region,sex,age --weight w --household hh --missing category --json
+  kanon-lab measure panel.csv --keys region,sex,age --person id
   kanon-lab measure survey.csv --keys region,sex,age --fail-under-k 3
   kanon-lab measure register.parquet --keys place,sex,birth_date --engine duckdb --memory 2GB
   kanon-lab measure north.csv --keys region,sex,age --save-classes north.parquet
@@ -179,7 +180,8 @@ def measure(
 
     FILE is a .csv, .parquet, .xlsx, .sav, .dta or .sas7bdat file (.gz may follow) with a row for each record, or a data
     set such as health-survey. A csv file is in UTF-8, UTF-16 or Windows-1252. f_k is the number of records that share a
-    record's keys, F_k the sum of their weights.
+    record's keys, F_k the sum of their weights. With --person, f_k is the number of different persons of these records,
+    and persons are counted: one is unique, below k or at risk if one of its records is.
 
     Exit code: 0 on success; 1 if --fail-under-k is not met; 2 after bad input.
     """

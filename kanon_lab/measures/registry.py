@@ -412,14 +412,15 @@ _ROWS = [
         attrgetter("path_uniques"), "release", unit="records", counted=False, shown="", needs="person",
         limit=Limit(
             "at most", "is met when at most so many persons are unique to an intruder who knows the keys of all their "
-            "records, and can tell which records are of one person; `0` where `person` is given and k, a claim or a "
-            "risk has a limit, unless it says otherwise", "0",
+            "records, and can tell which records are of one person (by its ID, other columns, or the order); `0` where "
+            "`person` is given and k, a claim or a risk has a limit, unless it says otherwise", "0",
             ("Persons who are unique to somebody who knows their keys in all their records: {value}, and at most "
-             "{limit} were wanted. Remove the column {person} and shuffle the records, or recode {key} more broadly.",
+             "{limit} were wanted. Remove {person} and all that tells which records are of one person ({columns}), and "
+             "shuffle the records; or recode {key} more broadly.",
              "Personas únicas para quien conozca sus claves en todos sus registros: {value}, y se exigían {limit} como "
-             "máximo. Retire la columna {person} y desordene los registros, o recodifique {key} en categorías más "
-             "amplias."),
-            beside=True, with_risk=True)),
+             "máximo. Retire {person} y todo lo que revele qué registros son de una persona ({columns}), y desordene "
+             "los registros; o recodifique {key} en categorías más amplias."),
+            beside=True, with_risk=True, columns=attrgetter("paths.columns"))),
     Measure("shown_by_records", "risk",
         ("persons whom their other records bring below k", "personas que sus otros registros dejan por debajo de k"),
         attrgetter("by_records.records"), "release", unit="records", shown="", needs="person",

@@ -37,10 +37,15 @@ def suppressed_for_true_keys(
     else:
         records, counts = np.ones(len(true), dtype=np.int64), compatible_persons(true, shown, person)
 
+    order = np.argsort(person, kind="stable") if person is not None else None
+    in_order = person[order] if person is not None else None
+
     def others(row: int, keys: np.ndarray) -> np.ndarray:
         """Of some true keys those that meet no other class of the row's person, or all."""
         keys = np.flatnonzero(keys)
-        for other in () if person is None else np.flatnonzero(person == person[row]):
+        if person is None or order is None:
+            return keys
+        for other in order[slice(*np.searchsorted(in_order, [person[row], person[row] + 1]))]:
             if other != row:
                 keys = keys[~_compatible(true[keys], shown[other])]
         return keys
@@ -50,7 +55,9 @@ def suppressed_for_true_keys(
         while (short := int(counts.argmin())) >= 0 and counts[short] < k:
             met = np.zeros(len(shown), dtype=bool)
             if person is not None:
-                met = np.isin(person, person[_compatible(shown, true[short])])
+                there = np.zeros(int(person.max()) + 1, dtype=bool)
+                there[person[_compatible(shown, true[short])]] = True
+                met = there[person]
             row = _cheapest(true[short], shown, records, k - int(counts[short]), tiers, met)
             before, below = shown[row].copy(), int((counts < k).sum())
             differ = np.flatnonzero(_differ(true[short], before))

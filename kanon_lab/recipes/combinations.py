@@ -44,7 +44,7 @@ class CombinationLimit:
                 continue
             table = state.table(_only(spec, keys))
             alike = table.F_k if self.persons else table.f_k
-            below = max(below, int(table.records[alike < self.least].sum()))
+            below = max(below, table.units_in(alike < self.least))
             if (count := int(alike.min())) < fewest or fewest < 0:
                 fewest, worst = count, keys
         return fewest, below, worst

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
 
 from kanon_lab.columns import coded, distinct_rows, named_columns
 from kanon_lab.recipes.households import OF_HOUSEHOLDS, order_blocks, ordered_variables, shared_by_members
 from kanon_lab.recipes.released import AS_IS, NO_ROLE, role_of
+from kanon_lab.recipes.shown import units_told
 from kanon_lab.recipes.state import Chain
 
 # A column repeats as identifiers of persons do from so many records a value on, and up to so many, with so many values.
@@ -19,19 +22,30 @@ _PAIRS = 20
 _FEWEST, _WAVES = 3, 3
 
 
-def shows_paths(protection: Chain) -> bool | None:
-    """Whether a release says which records are of one person: by their identifier, or by their order.
+class Paths(NamedTuple):
+    """Whether a release says which records are of one person (None: not known), and the columns that do it."""
 
-    None of an engine's counts, which have no order, where the identifier is removed.
+    known: bool | None
+    columns: tuple[str, ...] = ()
+
+
+def paths_of(protection: Chain) -> Paths:
+    """Whether a release says which records are of one person: by their identifier, other columns, or their order.
+
+    Other columns do if they tell at least half of the persons that would be mistaken without them: a weight or a date
+    of birth that all records of a person share. Not known of an engine's counts, where the identifier is removed.
     """
-    if protection.spec.person is None:
-        return False
+    if (person := protection.spec.person) is None:
+        return Paths(False)
     if protection.shows_persons:
-        return True
+        return Paths(True, (person,))
     if protection.state.counts is not None:
-        return None
+        return Paths(None)
+    columns = dict.fromkeys(name for names, _ in units_told(protection, person, ()) for name in names)
+    if columns:
+        return Paths(True, tuple(columns))
     block = order_blocks(protection)
-    return block is not None and bool(ordered_variables(protection, block, [protection.spec.person]))
+    return Paths(block is not None and bool(ordered_variables(protection, block, [person])))
 
 
 def repeated_identifiers(protection: Chain) -> tuple[str, ...]:

@@ -54,7 +54,7 @@ def shown_by_members(protection: Chain, k: int, role: str = "household") -> Show
     if protection.state.counts is not None and unit in protection.state.removed:
         return Shown(None)
     columns: list[str] = []
-    for names, home in _homes(protection, unit, hidden.names):
+    for names, home in units_told(protection, unit, hidden.names):
         columns += names
         for name in hidden.names:
             known, shown = hidden.codes_of(name)
@@ -116,7 +116,7 @@ def _tells(guess: np.ndarray, code: np.ndarray, records: np.ndarray) -> bool:
     return by_chance > 0 and float(records[guess != code].sum()) <= _ERRS * by_chance
 
 
-def _homes(protection: Chain, unit: str, hidden: Sequence[str]) -> Iterator[tuple[list[str], np.ndarray]]:
+def units_told(protection: Chain, unit: str, hidden: Sequence[str]) -> Iterator[tuple[list[str], np.ndarray]]:
     """Columns that tell units apart (their ID, or others but `hidden` keys), and codes that their records share."""
     working = protection.state.working
     if unit not in protection.state.removed:

@@ -21,7 +21,7 @@ from kanon_lab.recipes.exposure import Exposure, exposed_by_columns
 from kanon_lab.recipes.households import household_keys
 from kanon_lab.recipes.identifiers import columns_of
 from kanon_lab.recipes.notes import stale_ghosts
-from kanon_lab.recipes.persons import repeated_identifiers, shows_paths
+from kanon_lab.recipes.persons import Paths, paths_of, repeated_identifiers
 from kanon_lab.recipes.released import unassigned
 from kanon_lab.recipes.shown import Shown, shown_by_members, shown_by_neighbours
 from kanon_lab.recipes.state import Chain, final_claims, final_counts
@@ -227,8 +227,13 @@ class Release:
     @cached_property
     def path_uniques(self) -> int | None:
         """Persons who are unique by all their records, if the file says which are of one person; None if not known."""
-        shown = shows_paths(self.protection)
-        return with_path(self.table)["sample_uniques"] if shown else None if shown is None else 0
+        known = self.paths.known
+        return with_path(self.table)["sample_uniques"] if known else None if known is None else 0
+
+    @cached_property
+    def paths(self) -> Paths:
+        """See `kanon_lab.recipes.persons.paths_of`."""
+        return paths_of(self.protection)
 
     @cached_property
     def repeated(self) -> tuple[str, ...]:

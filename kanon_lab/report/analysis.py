@@ -47,10 +47,10 @@ class Analysis:
         On which it was made (UTC), as 2025-01-31.
     summary : dict
         ``records``; names of columns by role (``keys``, ``weight``, ``household``, ``person``, ``sensitive``,
-        ``identifiers``); ``identifiers_searched`` (records searched for them, at equal steps) and
-        ``identifiers_found`` (a line on the first that the release holds, or None); ``missing``, ``policy`` (how
-        records below k are counted),
-        ``estimator``, ``k``, ``risks`` (records above these are counted), ``least`` (records of a named category),
+        ``identifiers``); ``persons`` (their number, where one is named); ``identifiers_searched`` (records searched for
+        them, at equal steps) and ``identifiers_found`` (a line on the first that the release holds, or None);
+        ``missing``, ``policy`` (how records below k are counted), ``estimator``, ``k``, ``risks`` (records above these
+        are counted), ``least`` (records of a named category),
         ``perturbed`` (keys); under ``before`` and ``after`` each measure of `kanon_lab.recipes.measured.Measured.row`.
     judged : Judged
         The verdict on each limit of the office, and what no limit counts.
@@ -276,6 +276,7 @@ def _summary(protection: Protection, config: ReportConfig, name: str, k: int) ->
         "weight": spec.weight,
         "household": spec.household,
         "person": spec.person,
+        "persons": None if protection.person is None else int(protection.person.max()) + 1,
         "sensitive": list(spec.sensitive_variables),
         "identifiers": list(spec.direct_identifiers),
         "identifiers_searched": searched,

@@ -39,7 +39,7 @@ def advice_on(a: Analysis, row: Any, w: Words) -> str:
         "household": summary["household"],
         "person": summary["person"],
         "records": "" if pd.isna(row.records) else w.number(row.records),
-        "all": w.number(summary["records"]),
+        "all": w.number(summary["persons"] or summary["records"]),
         "persons": w.significant(summary["after"]["expected_reidentifications"]),
     }
     if limit.inside and not a.internal:
