@@ -227,6 +227,11 @@ class ClassTable:
             return self.records
         return count_persons(self.class_of_row, self.person_of_row, self.n_classes)
 
+    @property
+    def has_gaps(self) -> bool:
+        """Whether some key is missing that may be any value."""
+        return self.spec.missing == "wildcard" and bool((self.codes < 0).any())
+
     def units_in(self, classes: np.ndarray) -> int:
         """Records in the classes that are true; where the spec names a person, the persons with a record in them."""
         if self.person_of_row is None:
@@ -335,7 +340,7 @@ class ClassTable:
         overall = np.bincount(np.unique(item) % m, minlength=m)
         class_, item = with_persons(self.class_of_row[known], item)
         own = counted(class_, item % m, self.n_classes, m)
-        if (self.f_k == self.own_k).all():
+        if not self.has_gaps:
             return ValueCounts(values.values, *own, overall, self.n_classes)
         from kanon_lab.classes.persons import compatible_items
 
@@ -464,7 +469,7 @@ def _of_persons(table: ClassTable, person: np.ndarray, weights: np.ndarray | Sum
     F_k = f_k.astype(float)
     if of_person is not None:
         F_k = sums_by_group(class_, of_person[who], table.n_classes).rounded
-    if table.spec.missing == "wildcard" and (table.codes < 0).any():
+    if table.has_gaps:
         from kanon_lab.classes.persons import compatible_persons
 
         rows = table.codes[class_], who

@@ -357,7 +357,7 @@ def with_household_size(table: ClassTable) -> dict[str, int]:
     size, sizes = grouped(members, int(members.max()) + 1)
     class_, size, records = counted(class_, size, table.n_classes, len(sizes), records)
     f_k = records
-    if (table.f_k != table.own_k).any():
+    if table.has_gaps:
         from kanon_lab.classes.compatible import compatible_sums
 
         f_k = compatible_sums(np.column_stack([table.codes[class_], size]), records)
