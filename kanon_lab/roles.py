@@ -57,6 +57,11 @@ class KeySpec:
         Variables that name a person; they are never released.
     released_as_is : sequence of str, or str
         Variables of no other role that the office has looked at and releases as they are.
+    person : str, optional
+        Identifier of the person, where one may have several records (a panel, visits, firms). Frequencies, sample
+        uniques, diversity and risks then count persons: f_k is the number of different persons in a class, and a person
+        is in danger if one of its records is. The weight of a person is the mean of those of its records. A record
+        without an identifier is a person of its own.
     missing : {"wildcard", "category", "error"}
         What a missing key value means; see `MISSING_POLICIES`.
 
@@ -78,6 +83,7 @@ class KeySpec:
     direct_identifiers: tuple[str, ...] = ()
     missing: str = "wildcard"
     released_as_is: tuple[str, ...] = ()
+    person: str | None = None
 
     if TYPE_CHECKING:  # names may come in any sequence, or one alone
 
@@ -93,6 +99,7 @@ class KeySpec:
             direct_identifiers: Iterable[str] | str = (),
             missing: str = "wildcard",
             released_as_is: Iterable[str] | str = (),
+            person: str | None = None,
         ) -> None: ...
 
     def __post_init__(self):
@@ -103,7 +110,7 @@ class KeySpec:
         keyless = keyless or any(getattr(self, role) for role in ROLES_WITHOUT_KEYS)
         if not self.key_variables and not keyless:
             raise OptionError("no key variables: name at least one variable that an intruder may know")
-        for role in ("weight", "household"):
+        for role in ("weight", "household", "person"):
             _check_name(getattr(self, role), role)
         if not isinstance(self.missing, str) or self.missing not in MISSING_POLICIES:
             raise OptionError(f"missing must be one of {', '.join(MISSING_POLICIES)}, not {described(self.missing)}")
@@ -115,7 +122,7 @@ class KeySpec:
 
         Ghosts, direct identifiers and what is released as it is are not measured.
         """
-        single = [name for name in (self.weight, self.household) if name is not None]
+        single = [name for name in (self.weight, self.household, self.person) if name is not None]
         several = [*self.sensitive_variables, *self.numeric_variables, *self.strata]
         return tuple(dict.fromkeys([*self.key_variables, *single, *several]))
 
@@ -145,6 +152,13 @@ def as_spec(spec: KeySpec | Iterable[str] | str) -> KeySpec:
     return spec if isinstance(spec, KeySpec) else KeySpec(spec)
 
 
+def refuse_person(spec: KeySpec, of: str) -> None:
+    """Raise an `OptionError` where the spec names a person, and what is asked for counts records."""
+    if spec.person is not None:
+        remedy = "take one record of each person, and leave the person out"
+        raise OptionError(f"{of} counts records, and {shortened(str(spec.person))} names persons; {remedy}")
+
+
 def check_k(k: object, name: str = "k") -> int:
     """A k as an int; an `OptionError` that calls it `name` unless it is a whole number from 1 on."""
     if isinstance(k, bool) or not isinstance(k, numbers.Integral) or k < 1:
@@ -161,13 +175,15 @@ def check_seed(seed: object) -> int:
 
 def _refuse_two_roles(spec: KeySpec) -> None:
     """Raise an `OptionError` where one variable has two roles that exclude each other."""
-    weight, household = ([] if name is None else [name] for name in (spec.weight, spec.household))
+    weight, household, person = ([] if name is None else [name] for name in (spec.weight, spec.household, spec.person))
     sensitive, single = {"sensitive": spec.sensitive_variables}, {"weight": weight, "household": household}
+    numeric, strata = {"a quantity": spec.numeric_variables}, {"a stratum": spec.strata}
     measured = (*spec.variables, *spec.ghosts)
     listed: dict[str, Iterable[str]] = {"listed under released_as_is": spec.released_as_is}
     exclusive: dict[str, tuple[Iterable[str], dict[str, Iterable[str]]]] = {
         "a key variable": (spec.key_variables, {**single, **sensitive, "a ghost": spec.ghosts}),
         "the weight": (weight, {"household": household, **sensitive}),
+        "the person": (person, {"a key variable": spec.key_variables, **single, **sensitive, **numeric, **strata}),
         "a direct identifier": (spec.direct_identifiers, {"named in another role": measured, **listed}),
         "named in a role": (measured, listed),
     }

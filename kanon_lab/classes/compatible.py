@@ -111,7 +111,7 @@ def compatible_counts(
         blocks = [own[:, start : start + step].toarray() for start in range(0, m, step)]
         sums = sparse.hstack([sparse.csr_array(compatible_sums(codes, block)) for block in blocks])
     else:
-        blocks_of_pairs = [(row, other) for _, _, row, other in _compatible_pairs(codes, codes)]
+        blocks_of_pairs = [(row, other) for _, _, row, other in compatible_pairs(codes, codes)]
         row, other = (np.concatenate(parts) for parts in zip(*blocks_of_pairs, strict=True))
         sums = sparse.csr_array((np.ones(len(row), own.dtype), (row, other)), shape=(rows, rows)) @ own
     sums = sums.tocoo()
@@ -212,15 +212,15 @@ def _compare(codes: np.ndarray, numbers: np.ndarray, queries: np.ndarray) -> np.
     """The sums by comparing every row with every other, in blocks of the more."""
     sums = np.zeros((len(queries), numbers.shape[1]))
     if len(codes) > len(queries):
-        for start, stop, row, other in _compatible_pairs(queries, codes):
+        for start, stop, row, other in compatible_pairs(queries, codes):
             sums += _totals(other, numbers[start:stop][row - start], len(sums))
     else:
-        for start, stop, row, other in _compatible_pairs(codes, queries):
+        for start, stop, row, other in compatible_pairs(codes, queries):
             sums[start:stop] = _totals(row - start, numbers[other], stop - start)
     return sums
 
 
-def _compatible_pairs(codes: np.ndarray, queries: np.ndarray) -> Iterator[tuple[int, int, np.ndarray, np.ndarray]]:
+def compatible_pairs(codes: np.ndarray, queries: np.ndarray) -> Iterator[tuple[int, int, np.ndarray, np.ndarray]]:
     """All pairs of compatible rows, in blocks of queries: these from one to another, and of each pair the two rows.
 
     Every row is compared with 64 others at a time: one bit each, set while no key rules the pair out.

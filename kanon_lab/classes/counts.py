@@ -27,8 +27,10 @@ class Counts:
     weights: Sums | None = field(default=None, repr=False)
 
 
-def records_in(rows: np.ndarray, counts: Counts | None) -> int:
-    """Records in the rows that are true; without counts each row is one."""
+def records_in(rows: np.ndarray, counts: Counts | None, person: np.ndarray | None = None) -> int:
+    """Records in the rows that are true (without counts each row is one); or the persons who have one, if numbered."""
+    if person is not None:
+        return int(np.count_nonzero(np.bincount(person[rows])))
     return int(rows.sum() if counts is None else counts.records[rows].sum())
 
 
@@ -142,7 +144,7 @@ def size_ranges(table: ClassTable, *, ranges: str | Iterable[KRange] = SIZE_RANG
     """
     rows = []
     for k in as_ranges(ranges):
-        own, alike = ((sizes >= k.k_from) & (k.k_to is None or sizes <= k.k_to) for sizes in (table.records, table.f_k))
+        own, alike = ((sizes >= k.k_from) & (k.k_to is None or sizes <= k.k_to) for sizes in (table.own_k, table.f_k))
         records, compatible = int(table.records[own].sum()), int(table.records[alike].sum())
         shares = records / table.n, compatible / table.n
         rows.append((k.k_from, k.k_to, k.label, int(own.sum()), records, shares[0], compatible, shares[1]))

@@ -6,12 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from kanon_lab.arguments import is_number
+from kanon_lab.classes.persons import count_persons, person_codes, with_persons
 from kanon_lab.columns import (
     Coded,
     coded,
@@ -129,9 +130,10 @@ class ClassTable:
     records : ndarray
         Records that have exactly these key values, shape (n_classes,). Sums over records weigh classes by it.
     f_k : ndarray
-        Sample frequency: records compatible with the class. It differs from `records` only under ``wildcard``.
+        Sample frequency: records compatible with the class. It differs from `records` only under ``wildcard``. With a
+        person in the spec, the different persons of these records.
     F_k : ndarray
-        Population frequency: the sum of the weights of those records (each 1 without a weight variable).
+        Population frequency: the sum of the weights of those records (each 1 without a weight variable), or persons.
     class_of_row : ndarray
         Class of each row, 0 to n_classes - 1. A row is a record, or several records with the same values.
     records_of_row : ndarray or None
@@ -147,6 +149,10 @@ class ClassTable:
     records_of_row: np.ndarray | None = field(repr=False)
     _keys: tuple[Coded, ...] = field(repr=False)
     _others: pd.DataFrame = field(repr=False)
+    #: The number of each row's person; None where the spec names none, so that each record is one.
+    person_of_row: np.ndarray | None = field(default=None, repr=False)
+    #: Without a weight variable each person weighs 1; None where there are no persons.
+    weight_of_person: np.ndarray | None = field(default=None, repr=False)
 
     @property
     def class_of_record(self) -> np.ndarray:
@@ -211,14 +217,45 @@ class ClassTable:
 
     @property
     def sample_uniques(self) -> int:
-        """Records that no other is compatible with."""
-        return int(self.records.sum(where=self.f_k == 1))
+        """Records that no other is compatible with; or persons with a record that no other person's is."""
+        return self.units_in(self.f_k == 1)
+
+    @cached_property
+    def own_k(self) -> np.ndarray:
+        """Records, or persons, that have exactly these key values: `f_k` if a missing one is a value of its own."""
+        if self.person_of_row is None:
+            return self.records
+        return count_persons(self.class_of_row, self.person_of_row, self.n_classes)
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether some key is missing that may be any value."""
+        return self.spec.missing == "wildcard" and bool((self.codes < 0).any())
+
+    def units_in(self, classes: np.ndarray) -> int:
+        """Records in the classes that are true; where the spec names a person, the persons with a record in them."""
+        if self.person_of_row is None:
+            return int(self.records.sum(where=classes))
+        return int(np.count_nonzero(np.bincount(self.person_of_row[classes[self.class_of_row]])))
+
+    @cached_property
+    def n_units(self) -> int:
+        """Records of the file, or persons where the spec names one."""
+        return self.n if self.person_of_row is None else int(self.person_of_row.max()) + 1
+
+    def by_unit(self, of_class: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers and how many records have each; where the spec names a person, each person's largest once."""
+        if self.person_of_row is None:
+            return of_class, self.records
+        largest = np.zeros(self.n_units)
+        np.maximum.at(largest, self.person_of_row, of_class[self.class_of_row])
+        return largest, np.ones(self.n_units, dtype=np.int64)
 
     def violations(self, k: Iterable[int]) -> dict[int, int]:
-        """For each k, a whole number from 1 on, the number of records with f_k below it."""
+        """For each k, a whole number from 1 on, the number of records with f_k below it, or of persons with one."""
         if not isinstance(k, Iterable):
             raise OptionError(f"k must be several whole numbers, such as [2, 3, 5], not {k!r}")
-        return {int(level): int(self.records.sum(where=self.f_k < level)) for level in map(check_k, k)}
+        return {int(level): self.units_in(self.f_k < level) for level in map(check_k, k)}
 
     @property
     def weight_of_record(self) -> np.ndarray | None:
@@ -226,6 +263,11 @@ class ClassTable:
         if self.spec.weight is None:
             return None
         return self._others[self.spec.weight].to_numpy(dtype=float)[: len(self.class_of_record)]
+
+    @property
+    def weight_of_row(self) -> np.ndarray | None:
+        """The same of rows; None where these are counts, too."""
+        return None if self.records_of_row is not None else self.weight_of_record
 
     @cached_property
     def members(self) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
@@ -238,6 +280,13 @@ class ClassTable:
         homes = coded(self._others[self.spec.household])
         self._refuse(homes.codes < 0, self.spec.household, "no household", "fill it in or drop the record")
         return counted(homes.codes, self.class_of_row, len(homes.values), self.n_classes, self.records_of_row)
+
+    @property
+    def persons_of_homes(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Each pair of a household and a person, once; None where the spec does not name both."""
+        if self.person_of_row is None or self.spec.household is None:
+            return None
+        return with_persons(coded(self._others[self.spec.household]).codes.astype(np.int64), self.person_of_row)
 
     def records_at(self, rows: np.ndarray) -> int:
         """Records in some rows."""
@@ -276,9 +325,31 @@ class ClassTable:
         m = len(values.values)
         known = ~absent if absent.any() else slice(None)
         records = None if self.records_of_row is None else self.records_of_row[known]
+        if self.person_of_row is not None:
+            return self._values_of_persons(values, known)
         own = counted(self.class_of_row[known], values.codes[known], self.n_classes, m, records)
         overall = np.bincount(own[1], weights=own[2], minlength=m).astype(np.int64)
         triplets = own if (self.f_k == self.records).all() else self._compatible_counts(*own, m)
+        return ValueCounts(values.values, *triplets, overall, self.n_classes)
+
+    def _values_of_persons(self, values: Coded, known: Any) -> ValueCounts:
+        """How many persons have each value in each class; one who has several counts once for each."""
+        assert self.person_of_row is not None
+        m, persons = len(values.values), self.person_of_row[known]
+        item = persons * np.int64(m) + values.codes[known]
+        overall = np.bincount(np.unique(item) % m, minlength=m)
+        class_, item = with_persons(self.class_of_row[known], item)
+        own = counted(class_, item % m, self.n_classes, m)
+        if not self.has_gaps:
+            return ValueCounts(values.values, *own, overall, self.n_classes)
+        from kanon_lab.classes.persons import compatible_items
+
+        number, items = pd.factorize(item)  # as many as there are
+        parts = [
+            counted(rows, items[which] % m, self.n_classes, m)
+            for rows, which in compatible_items(self.codes, class_, number)
+        ]
+        triplets = [np.concatenate(part) for part in zip(*parts, strict=True)]
         return ValueCounts(values.values, *triplets, overall, self.n_classes)
 
     def _compatible_counts(
@@ -366,7 +437,7 @@ def _table(
     else:
         records = np.bincount(class_of_row, records_of_row, minlength=classes).astype(np.int64, copy=False)
     own = None
-    if weights is not None:
+    if weights is not None and spec.person is None:
         from kanon_lab.classes.sums import sums_by_group
 
         own = sums_by_group(class_of_row, weights, classes)
@@ -377,6 +448,8 @@ def _table(
     if spec.missing == "error" and any(absent):
         at = absent.index(True)
         table._refuse(columns[at].codes < 0, spec.key_variables[at], "a missing value", MISSING_REMEDY)
+    if spec.person is not None:
+        return _of_persons(table, person_codes(frame[spec.person]), weights)
     if spec.missing == "wildcard" and any(absent):
         from kanon_lab.classes.compatible import compatible_sums
 
@@ -384,6 +457,33 @@ def _table(
         F_k = f_k.astype(float) if own is None else compatible_sums(table.codes, own.rounded)
         table = ClassTable(spec, frame.index, records, f_k, F_k, *parts)
     return table
+
+
+def _of_persons(table: ClassTable, person: np.ndarray, weights: np.ndarray | Sums | None) -> ClassTable:
+    """A class table whose frequencies count persons, each with the mean weight of its records."""
+    persons, of_person = int(person.max()) + 1, None
+    if weights is not None:
+        from kanon_lab.classes.sums import sums_by_group
+
+        of_person = sums_by_group(person, weights, persons).rounded
+        of_person = of_person / np.bincount(person, table.records_of_row, minlength=persons)
+    class_, who = with_persons(table.class_of_row, person)
+    own = f_k = np.bincount(class_, minlength=table.n_classes).astype(np.int64)
+    F_k = f_k.astype(float)
+    if of_person is not None:
+        F_k = sums_by_group(class_, of_person[who], table.n_classes).rounded
+    if table.has_gaps:
+        from kanon_lab.classes.persons import compatible_persons
+
+        rows = table.codes[class_], who
+        f_k = compatible_persons(table.codes, *rows)
+        alone = f_k == own
+        F_k = f_k.astype(float) if of_person is None else compatible_persons(table.codes, *rows, of_person)
+        if of_person is not None:
+            F_k[alone] = sums_by_group(class_, of_person[who], table.n_classes).rounded[alone]
+    if of_person is None:
+        of_person = np.ones(persons)
+    return replace(table, f_k=f_k, F_k=F_k, person_of_row=person, weight_of_person=of_person)
 
 
 def _checked_weights(frame: pd.DataFrame, spec: KeySpec) -> np.ndarray | None:

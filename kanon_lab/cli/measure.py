@@ -34,6 +34,7 @@ _OF_MEASURE = """
 Examples:
   kanon-lab measure health-survey --keys postcode,age,sex --weight weight --sensitive diagnosis
   kanon-lab measure survey.sav --keys region,sex,age --weight w --household hh --missing category --json
+  kanon-lab measure panel.csv --keys region,sex,age --person id
   kanon-lab measure survey.csv --keys region,sex,age --fail-under-k 3
   kanon-lab measure survey.csv --keys region,sex,age --population register.csv --population-count persons
   kanon-lab measure register.parquet --keys place,sex,birth_date --engine duckdb --memory 2GB
@@ -89,6 +90,10 @@ def _shares(context, parameter, texts):
 @keys_unless_counted_option
 @column_option("--weight", "Sampling weight, which the measures of risk need.  [default: every weight is 1]")
 @column_option("--household", "Household ID: also measure the risk of whole households.  [default: none]")
+@column_option(
+    "--person",
+    "Person ID, where a person has several records: count persons, not records.  [default: each record is one]",
+)
 @click.option(
     "--sensitive",
     multiple=True,
@@ -180,6 +185,7 @@ def measure(
     keys,
     weight,
     household,
+    person,
     sensitive,
     missing,
     classes,
@@ -197,7 +203,8 @@ def measure(
 
     FILE is a .csv, .parquet, .xlsx, .sav, .dta or .sas7bdat file (.gz may follow) with a row for each record, or a data
     set such as health-survey. A csv file is in UTF-8, UTF-16 or Windows-1252. f_k is the number of records that share a
-    record's keys, F_k the sum of their weights.
+    record's keys, F_k the sum of their weights. With --person, f_k is the number of different persons of these records,
+    and persons are counted: one is unique, below k or at risk if one of its records is.
 
     Exit code: 0 on success; 1 if --fail-under-k is not met; 2 after bad input.
     """
@@ -205,8 +212,9 @@ def measure(
 
     if population_count is not None and population is None:
         raise OptionError("--population-count is of a population, and --population is not given")
-    if classes and (source.file or weight or household or save_classes):
-        raise OptionError("--classes takes the place of FILE, and of --weight, --household and --save-classes")
+    if classes and (source.file or weight or household or person or save_classes):
+        options = "--weight, --household, --person and --save-classes"
+        raise OptionError(f"--classes takes the place of FILE, and of {options}")
     if not classes and not source.file:
         raise OptionError("name a FILE, or counts that were saved (--classes)")
     if not classes and not keys:
@@ -215,7 +223,8 @@ def measure(
         read, table, file = _counted_before(classes, keys, sensitive, missing)
     else:
         file = source.file
-        spec = KeySpec(keys, weight=weight, household=household, sensitive_variables=sensitive, missing=missing)
+        roles = {"weight": weight, "household": household, "person": person, "sensitive_variables": sensitive}
+        spec = KeySpec(keys, **roles, missing=missing)
         read, table = _grouped(source, spec, save_classes)
     if population is not None:
         options["population"] = source.read_population(population, population_count, table.spec)
@@ -270,14 +279,16 @@ def _print(result, diversity):
         f"missing keys: {result['missing']} ({MISSING_POLICIES[result['missing']]})",
         f"weight: {result['weight'] or 'none'}; household: {result['household'] or 'none'}",
     ]
-    own, n, anonymity = result["own_class"], result["n"], {"value": result}
+    if "person" in result:
+        lines.append(f"person: {result['person']}; {result['persons']:,} persons are counted, once each")
+    own, n, anonymity = result["own_class"], result.get("persons", result["n"]), {"value": result}
     if own is not None:
         anonymity = {"if a missing key may be any value": result, "if it is a value of its own": own}
     options = {f" (c = {of.recursive_c:g}, {of.distance} distance)" for of in diversity.values()}
     worst = {name: of.file for name, of in diversity.items()}
     print_for_office(
         result["file"],
-        n,
+        result["n"],
         lines,
         Section("Anonymity", [_table("anonymity", n, anonymity)]),
         Section(f"Risk of re-identification ({result['estimator']})", [_table("risk", n, {"value": result})]),
@@ -305,6 +316,7 @@ def _table(kind, n, results):
     from kanon_lab.measures.registry import measures
 
     texts: dict[str, list[str]] = {}
+    counts_persons = "person" in next(iter(results.values()))
     for row in measures(shown="file", kind=kind):
         for result in results.values():
             levels = result.get(_LEVELS.get(row.name, "")) or {}
@@ -312,6 +324,8 @@ def _table(kind, n, results):
             if not row.levels and result.get(row.name) is not None:
                 values = {row.called(): result[row.name]}
             for title, value in values.items():
+                if counts_persons and row.name != "sum_population_frequency":
+                    title = title.replace("records", "persons")
                 share = f" ({percent(value / n)})" if row.unit == "records" else ""
                 texts.setdefault(title, [title]).append(row.written(value) + share)
     return Table.of_texts(["measure", *results], texts.values())

@@ -237,6 +237,7 @@ def _of_classes(protection, recipe, least, of_reading):
         "keys": list(spec.key_variables),
         "weight": spec.weight,
         "household": spec.household,
+        **({} if spec.person is None else {"person": spec.person, "persons": int(protection.person.max()) + 1}),
         "missing": spec.missing,
         "k_required": recipe.k_required,
         "estimator": recipe.estimator,

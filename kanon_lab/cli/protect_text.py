@@ -68,6 +68,9 @@ def print_protection(result, protection):
         f"direct identifiers dropped: {', '.join(result['direct_identifiers']) or 'none named'}",
         f"released unchanged, and without a role: {', '.join(result['untouched']) or 'none'}",
     ]
+    if "person" in result:
+        counted = f"{result['persons']:,} persons are counted: k, risks and claims are theirs, with 'records' too"
+        lines.insert(2, f"person: {result['person']}; {counted}")
     notes = [note for note in result["notes"] if key_of(note) != "untouched"]  # it is said above
     print_for_office(result["file"], result["n"])
     print_lines([*_verdict(result), "", f"recipe: {result['recipe']}, seed {result['seed']}"])
@@ -84,7 +87,8 @@ def _verdict(result):
         keys = "has no k_required, and --fail-under-k is not given" if result["keys"] else "names no key variables"
         yield f"no verdict: the recipe {keys}"
     else:
-        met = "MET" if verdict["met"] else f"NOT MET by {verdict['records']:,} records"
+        units = "persons" if "person" in result else "records"
+        met = "MET" if verdict["met"] else f"NOT MET by {verdict['records']:,} {units}"
         whence = "k_required" if verdict["k"] == result["k_required"] else "--fail-under-k"
         yield from wrapped(f"k = {verdict['k']} ({whence}): {met} (missing keys: {result['missing']})")
         for row in verdict["claims"].itertuples():

@@ -37,7 +37,7 @@ _MOST = 2**53
 def save_counts(counted: CountedFile, path: str | Path, *, overwrite: bool = False) -> None:
     """Write counts to a .parquet file, whole or not at all.
 
-    Counts that include a household ID are refused, because each row would then describe one person.
+    Counts that include the ID of a household or a person are refused, because each row would then describe one person.
 
     Examples
     --------
@@ -49,8 +49,9 @@ def save_counts(counted: CountedFile, path: str | Path, *, overwrite: bool = Fal
     from pyarrow import parquet
 
     spec, path = counted.spec, Path(path)
-    if spec.household is not None:
-        raise OptionError("counts by household are records of persons; leave the household out to save them")
+    for role in ("household", "person"):
+        if getattr(spec, role) is not None:
+            raise OptionError(f"counts by {role} are records of persons; leave the {role} out to save them")
     if path.suffix.lower() != ".parquet":
         raise StorageError(f"{path}: counts are saved as .parquet; choose a name that ends so")
     if not overwrite and files.status(path) is not None:

@@ -39,6 +39,7 @@ from .risk import individual_risk as individual_risk
 from .risk import records_above as records_above
 from .risk import with_household_composition as with_household_composition
 from .risk import with_household_size as with_household_size
+from .risk import with_path as with_path
 from .sensitive_values import DISTANCES as DISTANCES
 from .sensitive_values import MEASURES as MEASURES
 from .sensitive_values import AlphaK as AlphaK

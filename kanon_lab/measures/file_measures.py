@@ -21,6 +21,7 @@ from kanon_lab.measures.risk import (
     records_above,
     refuse_light_classes,
     with_household_size,
+    with_path,
 )
 from kanon_lab.measures.sensitive_values import Bands, Diversity, diversity
 from kanon_lab.roles import KeySpec, as_spec
@@ -97,8 +98,9 @@ def attacker_risks(table: ClassTable, *, threshold: float = 0.2, estimator: str 
     journalist = individual_risk(table.f_k, table.F_k, estimator=estimator)
     rows: dict[str, tuple[Any, ...]] = {}
     for attacker, of_class in (("prosecutor", 1 / table.f_k), ("journalist", journalist)):
-        risky = records_above(of_class, threshold=threshold, records=table.records)
-        mean = float((of_class * table.records).sum()) / table.n
+        risks, units = table.by_unit(of_class)
+        risky = records_above(risks, threshold=threshold, records=units)
+        mean = float((risks * units).sum()) / table.n_units
         rows[attacker] = (_ATTACKERS[attacker], of_class.max(), mean, risky.records, risky.share)
     rows["marketer"] = (_ATTACKERS["marketer"], np.nan, rows["journalist"][2], pd.NA, np.nan)
     columns = ["meaning", "highest", "mean", "records_above", "share_above"]
@@ -123,7 +125,8 @@ class Measures:
     table : ClassTable
         The class table, with the roles of the variables (``table.spec``).
     violations, records_above : dict of int to int or dict of float to int
-        By k the records with f_k below it, by threshold the records with a risk above it.
+        By k the records with f_k below it, by threshold the records with a risk above it; persons, where the spec names
+        one.
     with_household_size : dict of str to int or None
         See `kanon_lab.measures.with_household_size`; None without a household.
     values : dict of str to float or None
@@ -155,19 +158,23 @@ class Measures:
     def to_dict(self) -> dict:
         """The measures by name, in types that JSON has, as ``kanon-lab measure --json`` prints them.
 
-        ``own_class`` takes a missing key for a value; it is None unless keys are missing under ``wildcard``. An
-        infinite measure of diversity is None.
+        Where the spec names a ``person``, ``persons`` has their number and ``with_path`` what is known to an intruder
+        who knows all records of one. ``own_class`` takes a missing key for a value; it is None unless keys are missing
+        under ``wildcard``. An infinite measure of diversity is None.
         """
-        spec, sizes, own_class = self.table.spec, self.table.records, None
+        spec, sizes, own_class, persons = self.table.spec, self.table.own_k, None, {}
+        if spec.person is not None:
+            persons = {"person": spec.person, "persons": self.table.n_units, "with_path": with_path(self.table)}
         if (sizes != self.table.f_k).any():
-            below = {str(k): int(sizes[sizes < k].sum()) for k in self.violations}
-            uniques = int(sizes[sizes == 1].sum())
+            below = {str(k): self.table.units_in(sizes < k) for k in self.violations}
+            uniques = self.table.units_in(sizes == 1)
             own_class = {"k_achieved": int(sizes.min()), "sample_uniques": uniques, "violations": below}
         return {
             "n": self.table.n,
             "keys": list(spec.key_variables),
             "weight": spec.weight,
             "household": spec.household,
+            **persons,
             "missing": spec.missing,
             "estimator": self.risk.estimator,
             **self.values,
@@ -256,6 +263,8 @@ def measure(
             f"{counted['k_achieved']:,}, sample uniques: {counted['sample_uniques']:,} "
             f"(without it {table.k_achieved:,} and {table.sample_uniques:,})"
         )
+    if spec.person is not None:
+        notes += _notes_on_persons(table)
     for measured in by_variable.values():
         notes += _notes_on_diversity(measured, table, bands.get(measured.variable))
     known = None
@@ -264,6 +273,21 @@ def measure(
         known["below"] = {str(level): inside.below(level) for level in violations}
         notes += inside.notes
     return Measures(table, violations, classes.risk, levels, counted, values, by_variable, tuple(notes), known)
+
+
+def _notes_on_persons(table: ClassTable) -> Iterator[str]:
+    """What is counted where a person may have several records."""
+    paths, weights, person = with_path(table), table.weight_of_row, table.person_of_row
+    assert person is not None
+    name = shortened(str(table.spec.person))
+    yield Note("persons_counted", person=name, persons=table.n_units, records=table.n)
+    yield Note("paths_known", person=name, uniques=paths["sample_uniques"], persons=table.n_units)
+    if weights is not None:
+        least, most = np.full(table.n_units, np.inf), np.zeros(table.n_units)
+        np.minimum.at(least, person, weights)
+        np.maximum.at(most, person, weights)
+        if varied := int((least < most).sum()):
+            yield Note("weights_of_persons", weight=shortened(str(table.spec.weight)), persons=varied)
 
 
 def _notes_on_diversity(measured: Diversity, table: ClassTable, bands: Bands | None) -> Iterator[str]:

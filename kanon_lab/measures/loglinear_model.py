@@ -12,6 +12,7 @@ from kanon_lab.classes import ClassTable
 from kanon_lab.columns import first_row
 from kanon_lab.errors import DataError, OptionError, meant, shortened
 from kanon_lab.measures.risk import fraction_by_weights, refuse_light_classes
+from kanon_lab.roles import refuse_person
 
 #: Cells of the largest table that is fitted.
 MOST_CELLS = 20_000_000
@@ -205,6 +206,7 @@ def loglinear(
     >>> model.expected.round(2).tolist(), round(model.tau_1, 6), round(model.tau_2, 4)
     ([1.2, 0.8, 1.8, 1.2], 0.000787, 0.324)
     """
+    refuse_person(table.spec, "the log-linear model")
     terms = _terms(interactions, table.spec.key_variables)
     parts = blocks(terms, table.spec.key_variables)
     codes = _complete_codes(table)

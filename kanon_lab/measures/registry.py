@@ -57,6 +57,7 @@ class Limit:
     columns: Callable[[Any], Iterable[str]] | None = None
     named: bool = False  # Whether a page for everybody names these columns: none that reveal or identify
     unset: Texts | None = None  # What to do where it cannot be measured because something is not given
+    quiet: bool = False  # Whether a verdict leaves it out where nothing is counted
     inside: bool = False  # Whether the advice is for the office only, since it shows how to fill in what is hidden
 
 
@@ -156,13 +157,14 @@ class Measure:
 
 
 def below(classes: Any, k: int) -> int:
-    """Records with f_k below k."""
+    """Records, or persons, with f_k below k."""
     return classes.table.violations([k])[k]
 
 
 def above(classes: Any, risk: float) -> int:
-    """Records with an individual risk above a level."""
-    return records_above(classes.risk.of_class, threshold=risk, records=classes.table.records).records
+    """Records, or persons, with an individual risk above a level."""
+    risks, units = classes.table.by_unit(classes.risk.of_class)
+    return records_above(risks, threshold=risk, records=units).records
 
 
 def _part_of(whole: str, part: str) -> Callable[[Any], Any]:
@@ -482,6 +484,48 @@ _ROWS = [
              "{limit} como máximo. Retire la columna {household} y desordene los registros, o recodifique {key} en "
              "categorías más amplias."),
             usual=True)),
+    Measure("person_uniques", "risk",
+        ("persons unique by all their records", "personas únicas por todos sus registros"),
+        attrgetter("path_uniques"), "release", unit="records", counted=False, shown="", needs="person",
+        limit=Limit(
+            "at most", "is met when at most so many persons are unique to an intruder who knows the keys of all their "
+            "records, and can tell which records are of one person (by its ID, other columns, or the order); `0` where "
+            "`person` is given and k, a claim or a risk has a limit, unless it says otherwise", "0",
+            ("Persons who are unique to somebody who knows their keys in all their records: {value}, and at most "
+             "{limit} were wanted. Remove {person} and all that tells which records are of one person ({columns}), and "
+             "shuffle the records; or recode {key} more broadly.",
+             "Personas únicas para quien conozca sus claves en todos sus registros: {value}, y se exigían {limit} como "
+             "máximo. Retire {person} y todo lo que revele qué registros son de una persona ({columns}), y desordene "
+             "los registros; o recodifique {key} en categorías más amplias."),
+            beside=True, with_risk=True, columns=attrgetter("paths.columns"))),
+    Measure("shown_by_records", "risk",
+        ("persons whom their other records bring below k", "personas que sus otros registros dejan por debajo de k"),
+        attrgetter("by_records.records"), "release", unit="records", shown="", needs="person",
+        limit=Limit(
+            "at most", "is met when at most so many persons fall below k once every hidden key value that other "
+            "records of the same person show is filled in; `0` where `person` is given and k, a claim or a risk has a "
+            "limit, unless it says otherwise", "0",
+            ("Persons who fall below k = {k} for an intruder who fills in hidden key values from other records of the "
+             "person: {value}, and at most {limit} were wanted. Remove {person} and every column that is the same in "
+             "all records of a person, and shuffle the records.",
+             "Personas que quedan por debajo de k = {k} para un intruso que complete los valores clave ocultos con los "
+             "de otros registros de la persona: {value}, y se exigían {limit} como máximo. Retire {person} y toda "
+             "columna igual en todos los registros de una persona, y desordene los registros."),
+            beside=True, with_risk=True, columns=attrgetter("by_records.columns"), inside=True)),
+    Measure("repeated_identifiers", "size",
+        ("identifiers that repeat without a role person", "identificadores que se repiten sin un papel person"),
+        lambda release: len(release.repeated), "release", unit="columns", counted=False, shown="",
+        limit=Limit(
+            "at most", "is met when at most so many identifiers have most of their values in several records, as those "
+            "of persons with several records do, while no `person` is named; `0` unless it says otherwise, and `null` "
+            "where each record is a person all the same", "0",
+            ("Identifiers whose values repeat ({columns}): {value}, and at most {limit} were wanted. If the records of "
+             "one value are of one person, name it under person (person: NAME), so that persons are counted; if each "
+             "record is a person of its own, write limits: {{repeated_identifiers: null}}.",
+             "Identificadores cuyos valores se repiten ({columns}): {value}, y se exigían {limit} como máximo. Si los "
+             "registros con un mismo valor son de una persona, nómbrelo en person (person: NOMBRE), para que se "
+             "cuenten personas; si cada registro es otra persona, escriba limits: {{repeated_identifiers: null}}."),
+            always=True, beside=True, columns=lambda release: release.repeated, named=True, quiet=True)),
     Measure("exposed_by_columns", "risk",
         ("records that other columns bring below k (household size not counted)",
          "registros que otras columnas dejan por debajo de k (sin contar el tamaño del hogar)"),

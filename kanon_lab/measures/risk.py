@@ -211,7 +211,8 @@ class FileRisk:
     of_class : ndarray
         Individual risk of the records of each class, in (0, 1], shape (n_classes,).
     global_risk, expected_reidentifications : float
-        Its mean (0-1) and its sum over records.
+        Its mean (0-1) and its sum over records; where the spec names a person, over persons, who have the largest risk
+        of their records.
     household_risk : float or None
         Mean over records of the risk of their household, 0-1.
     expected_household_reidentifications : float or None
@@ -253,15 +254,21 @@ def file_risk(table: ClassTable, *, estimator: str = "benedetti-franconi") -> Fi
     """
     refuse_light_classes(table, table.f_k, table.F_k)
     of_class = individual_risk(table.f_k, table.F_k, estimator=estimator)
-    expected = float((of_class * table.records).sum())
+    risks, units = table.by_unit(of_class)
+    expected = float((risks * units).sum())
     of_households = of_persons = mean = None
     if (members := table.members) is not None:
         home, class_, records = members
-        homes = risks_of_homes(home, of_class[class_], records)
+        if (pairs := table.persons_of_homes) is not None:
+            homes = risks_of_homes(pairs[0], risks[pairs[1]], np.ones(len(pairs[0]), dtype=np.int64))
+        else:
+            homes = risks_of_homes(home, of_class[class_], records)
         of_households, of_persons = float(homes["risk"].sum()), float((homes["risk"] * homes["members"]).sum())
-        mean = of_persons / table.n
+        mean = of_persons / int(homes["members"].sum())
     F_k = float((table.records * table.F_k).sum())
-    return FileRisk(estimator, of_class, expected / table.n, expected, mean, of_households, of_persons, F_k, table)
+    return FileRisk(
+        estimator, of_class, expected / table.n_units, expected, mean, of_households, of_persons, F_k, table
+    )
 
 
 def household_risk(risk: np.ndarray, household: np.ndarray) -> np.ndarray:
@@ -350,7 +357,7 @@ def with_household_size(table: ClassTable) -> dict[str, int]:
     size, sizes = grouped(members, int(members.max()) + 1)
     class_, size, records = counted(class_, size, table.n_classes, len(sizes), records)
     f_k = records
-    if (table.f_k != table.records).any():
+    if table.has_gaps:
         from kanon_lab.classes.compatible import compatible_sums
 
         f_k = compatible_sums(np.column_stack([table.codes[class_], size]), records)
@@ -370,6 +377,38 @@ def with_household_composition(table: ClassTable) -> dict[str, int]:
     {'classes': 4, 'k_achieved': 1, 'sample_uniques': 4}
     """
     home, own, times = _members_of(table)
+    composition = _compositions(home, own, times)
+    household, class_ = np.repeat(home, times), np.repeat(own, times)
+    _, _, records = counted(class_, composition[household], table.n_classes, int(composition.max()) + 1)
+    return _with_a_further_key(records, records)
+
+
+def with_path(table: ClassTable) -> dict[str, int]:
+    """Different paths, and ``k_achieved`` and ``sample_uniques`` of persons, for who knows all records of a person.
+
+    The path of a person is the classes of all its records, and how many are in each; f_k is then the number of persons
+    with the same path. A missing key is a value, whatever the policy.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"year": [1, 2, 1, 2], "zone": [*"NSNN"], "id": [7, 7, 8, 8]})
+    >>> table = kanon_lab.class_table(frame, kanon_lab.KeySpec(["year", "zone"], person="id"))
+    >>> table.k_achieved, kanon_lab.measures.with_path(table)
+    (1, {'paths': 2, 'k_achieved': 1, 'sample_uniques': 2})
+    """
+    if table.person_of_row is None:
+        raise OptionError("no person: name the variable that identifies it in the spec")
+    classes = table.n_classes
+    persons = counted(table.person_of_row, table.class_of_row, table.n_units, classes, table.records_of_row)
+    alike = np.bincount(_compositions(*persons))
+    return {"paths": len(alike), "k_achieved": int(alike.min()), "sample_uniques": int((alike == 1).sum())}
+
+
+def _compositions(home: np.ndarray, own: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """By household (or person) the number of the set of classes of its members (or records), from 0 on.
+
+    The arrays are those of `ClassTable.members`.
+    """
     household, class_ = np.repeat(home, times), np.repeat(own, times)
     members = np.bincount(household)
     start, composition, compositions = np.cumsum(members) - members, np.empty(len(members), dtype=np.int64), 0
@@ -378,8 +417,7 @@ def with_household_composition(table: ClassTable) -> dict[str, int]:
         group, some = distinct_rows(class_[start[homes, None] + np.arange(size)])
         composition[homes] = compositions + group
         compositions += len(some)
-    _, _, records = counted(class_, composition[household], table.n_classes, compositions)
-    return _with_a_further_key(records, records)
+    return composition
 
 
 def _with_a_further_key(records: np.ndarray, f_k: np.ndarray) -> dict[str, int]:

@@ -15,7 +15,7 @@ from kanon_lab.classes import ClassTable
 from kanon_lab.columns import distinct_rows, grouped, pack
 from kanon_lab.errors import OptionError
 from kanon_lab.measures.risk import fraction_by_weights
-from kanon_lab.roles import check_k
+from kanon_lab.roles import check_k, refuse_person
 
 # All subsets of 20 keys; and bytes for what is remembered of subsets.
 _MOST_SUBSETS, _MOST_BYTES = 2**20, 2**31
@@ -228,6 +228,7 @@ def suda(table: ClassTable, *, max_size: int | None = None, sampling_fraction: f
     2  (sex, age)     2        2
     3  (sex, job)     2        1
     """
+    refuse_person(table.spec, "suda")
     max_size = _checked_size(table, max_size)
     by_weights = sampling_fraction is None
     fraction = fraction_by_weights(table) if by_weights else check_positive(sampling_fraction, "sampling_fraction", 1)

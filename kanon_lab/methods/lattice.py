@@ -25,7 +25,7 @@ from kanon_lab.measures.class_values import (
     recursive_l,
 )
 from kanon_lab.methods.hierarchy import Hierarchy
-from kanon_lab.roles import KeySpec, check_k
+from kanon_lab.roles import KeySpec, check_k, refuse_person
 
 
 @dataclass(frozen=True)
@@ -223,6 +223,7 @@ class LevelSpace:
         nodes = prod(hierarchy.height + 1 for hierarchy in hierarchies.values())
         if nodes > MOST_NODES:
             raise OptionError(f"{nodes:,} nodes are too many (the most is {MOST_NODES:,}); leave out some levels")
+        refuse_person(spec, "a search of levels")
         table = class_table(frame, spec)
         ladders = [hierarchies.get(name, Hierarchy(())) for name in spec.key_variables]
         keys = []

@@ -14,9 +14,11 @@ import pandas as pd
 
 from kanon_lab.arguments import as_share
 from kanon_lab.classes.counts import Counts, records_in, table_of_rows
+from kanon_lab.classes.persons import compatible_persons, count_persons, equal_persons, with_persons
 from kanon_lab.columns import coded, distinct_rows, refuse, strata_codes
 from kanon_lab.errors import DataError, OptionError, UnfitOptionError, about, meant, shortened
 from kanon_lab.measures import file_risk, individual_risk, records_above
+from kanon_lab.methods.suppression_of_persons import persons_alike, suppressed_for_persons
 from kanon_lab.methods.suppression_search import (
     Combination,
     compatible_records,
@@ -181,24 +183,38 @@ def claims_of(
     combinations: Sequence[Combination],
     names: Sequence[str],
     counts: Counts | None = None,
+    person: np.ndarray | None = None,
 ) -> pd.DataFrame:
-    """The claims for combinations of key columns, each with its k; codes are of records or rows, -1 where missing."""
+    """The claims for combinations of key columns, each with its k; codes are of records or rows, -1 where missing.
+
+    With the number of each row's `person`, persons are counted: those who have a record for which a claim fails.
+    """
     rows = []
-    n = records_in(np.ones(len(known), dtype=bool), counts)
+    n = records_in(np.ones(len(known), dtype=bool), counts, person)
     for columns, k in combinations:
         keys = ", ".join(str(names[column]) for column in columns)
-        for claim, records in alike_by_claim(known[:, columns], shown[:, columns], stratum, counts).items():
-            failed = records_in(records < k, counts)
+        for claim, alike in alike_by_claim(known[:, columns], shown[:, columns], stratum, counts, person).items():
+            failed = records_in(alike < k, counts, person)
             rows.append((claim, keys, k, failed, failed / n, CLAIMS[claim]))
     return pd.DataFrame(rows, columns=CLAIM_COLUMNS)
 
 
 def alike_by_claim(
-    known: np.ndarray, shown: np.ndarray, stratum: np.ndarray, counts: Counts | None = None
+    known: np.ndarray,
+    shown: np.ndarray,
+    stratum: np.ndarray,
+    counts: Counts | None = None,
+    person: np.ndarray | None = None,
 ) -> dict[str, np.ndarray]:
-    """By claim, for each row the released records that are counted for it; arguments as of `claims_of`."""
+    """By claim, for each row the released records, or persons, that are counted for it; arguments as of `claims_of`."""
     of_row = None if counts is None else counts.records
     true, out = (np.column_stack([codes, stratum]) for codes in (known, shown))
+    if person is not None:
+        return {
+            "compatible": compatible_persons(out, out, person),
+            "own_class": equal_persons(out, out, person),
+            "true_key": compatible_persons(true, out, person),
+        }
     group, some = distinct_rows(out)
     records = np.bincount(group, of_row).astype(np.int64, copy=False)
     target, of_target = distinct_rows(true)
@@ -234,6 +250,7 @@ def local_suppression(
     spec : KeySpec or names
         The roles of the variables. Under its policy ``wildcard`` for missing values every record then has `k_required`
         compatible records, under ``category`` every class has `k_required` records; with strata, in its own stratum.
+        With a person, these are records of `k_required` different persons.
     k_required : int
         From 1 to the records of the smallest stratum.
     importance : mapping of str to int, optional
@@ -292,13 +309,16 @@ def local_suppression(
     # Only the codes are used, and category spares the count of compatible records.
     table = table_of_rows(frame, replace(spec, weight=None, missing="category"), counts)
     stratum = strata_codes(frame, spec.strata)
-    of_row = None if counts is None else counts.records
+    of_row, person = None if counts is None else counts.records, table.person_of_row
     sizes, most = np.bincount(stratum, of_row).astype(np.int64), max(k for _, k in required)
+    units = "records"
+    if person is not None:
+        sizes, units = count_persons(stratum, person, len(sizes)), "persons"
     if sizes.min() < most and not spec.strata:
-        raise UnfitOptionError(f"k_required is {most}, and there are {sizes.sum()} records; choose a k up to that")
+        raise UnfitOptionError(f"k_required is {most}, and there are {sizes.sum()} {units}; choose a k up to that")
     if sizes.min() < most:
         raise DataError(
-            f"{int((sizes < most).sum())} of {len(sizes)} strata have fewer than {most} records, the smallest "
+            f"{int((sizes < most).sum())} of {len(sizes)} strata have fewer than {most} {units}, the smallest "
             f"{int(sizes.min())}; merge strata, or choose a smaller k"
         )
     ranks = importance_ranks(importance, spec)
@@ -307,19 +327,27 @@ def local_suppression(
     start, records = np.column_stack([known, stratum])[some], np.bincount(group, of_row).astype(np.int64, copy=False)
     policy = spec.missing if claim is None else "category" if claim == "own_class" else "wildcard"
     values = [len(labels) for labels in table.labels]
+    if seed is not None and person is not None:
+        raise UnfitOptionError("seed draws among records, and persons are counted; leave seed out")
     rng = None if seed is None else np.random.default_rng(check_seed(seed))
-    codes = suppressed_codes(start, records, required, ranks, values, policy, rng)
     violating = np.zeros(len(start), dtype=bool)
-    for columns, k in required:
-        violating |= violating_classes(start, records, columns, k, policy)
+    if person is None:
+        codes = suppressed_codes(start, records, required, ranks, values, policy, rng)
+        for columns, k in required:
+            violating |= violating_classes(start, records, columns, k, policy)
+    else:
+        pairs = with_persons(group, person)
+        codes = suppressed_for_persons(start, pairs, required, ranks, values, policy)
+        for columns, k in required:
+            violating |= persons_alike(start, pairs, columns, policy) < k
     shown = codes[group, :-1]
     if claim == "true_key":
         true, before = (known, known) if true_keys is None else true_keys
         after = np.where(shown < 0, -1, before)
-        shown = np.where(_for_true_keys(true, after, stratum, required, ranks, values, of_row) < 0, -1, shown)
+        shown = np.where(_for_true_keys(true, after, stratum, required, ranks, values, of_row, person) < 0, -1, shown)
     of_record = (shown < 0) & (known >= 0)
     protected, cells = without_cells(frame, dict(zip(spec.key_variables, of_record.T, strict=True)), spec, counts)
-    claims = claims_of(known, shown, stratum, required, spec.key_variables, counts)
+    claims = claims_of(known, shown, stratum, required, spec.key_variables, counts, person)
     below, touched = (records_in(rows, counts) for rows in (violating[group], of_record.any(axis=1)))
     return Suppression(protected, cells, below, touched, claims)
 
@@ -332,13 +360,16 @@ def _for_true_keys(
     ranks: Sequence[int],
     values: Sequence[int],
     of_row: np.ndarray | None,
+    person: np.ndarray | None,
 ) -> np.ndarray:
     """Codes of all rows with so many values suppressed that every combination holds for true keys as well."""
-    group, some = distinct_rows(np.column_stack([true, shown, stratum]))
+    apart = [] if person is None else [person]
+    group, some = distinct_rows(np.column_stack([true, shown, stratum, *apart]))
     known, codes, records = true[some], shown[some], np.bincount(group, of_row).astype(np.int64, copy=False)
     for columns, k in required:
         true_part, part = (np.column_stack([rows[:, columns], stratum[some]]) for rows in (known, codes))
-        part = suppressed_for_true_keys(true_part, part, records, k, tiers_of(columns, ranks, values))
+        of_person = None if person is None else person[some]
+        part = suppressed_for_true_keys(true_part, part, records, k, tiers_of(columns, ranks, values), of_person)
         codes[:, columns] = part[:, :-1]
     return codes[group]
 
@@ -472,8 +503,11 @@ def suppress_above_risk(
     records = np.ones(len(frame), dtype=np.int64) if counts is None else counts.records
     weights: Any = true.weight_of_record if counts is None else counts.weights and counts.weights.rounded
     shown = np.where(protected[list(spec.key_variables)].notna(), codes[true.class_of_row], -1)
-    f_k = compatible_records(codes, shown, records)
-    F_k = f_k.astype(float) if spec.weight is None else compatible_records(codes, shown, weights)
+    if true.person_of_row is None:
+        f_k = compatible_records(codes, shown, records)
+        F_k = f_k.astype(float) if spec.weight is None else compatible_records(codes, shown, weights)
+    else:
+        f_k, F_k = (compatible_persons(codes, shown, true.person_of_row, of) for of in (None, true.weight_of_person))
     readings = {
         "compatible": (any_value, any_value.f_k, any_value.F_k),
         "own_class": (own_value, own_value.f_k, own_value.F_k),
@@ -484,6 +518,9 @@ def suppress_above_risk(
         # Under another reading than the policy's, weights below 1 may leave F_k below f_k.
         risks = individual_risk(n, np.maximum(N, n), estimator=estimator)[table.class_of_row]
         failing = records_above(risks, threshold=threshold, records=records)
+        if true.person_of_row is not None:
+            persons = records_in(failing.which, counts, true.person_of_row)
+            failing = replace(failing, records=persons, share=persons / true.n_units)
         meaning = RISK_CLAIMS[claim].format(threshold=threshold, estimator=estimator)
         rows.append((claim, keys, None, failing.records, failing.share, meaning))
     claims = pd.DataFrame(rows, columns=CLAIM_COLUMNS)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from kanon_lab.classes.counts import records_in
+from kanon_lab.classes.persons import compatible_persons
 from kanon_lab.columns import distinct_rows
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.methods.suppression import check_key, sets_of_size
@@ -48,13 +49,13 @@ class CombinationLimit:
         for keys in self.sets:
             if not {*keys} <= {*spec.key_variables}:
                 continue
-            if true_keys:
+            if true_keys and not (self.persons and protection.person is not None):
                 alike = self._meeting_true_keys(protection, keys)
-                few = records_in(alike < self.least, state.counts)
+                few = records_in(alike < self.least, state.counts, protection.person)
             else:
                 table = state.table(by_keys(spec, keys))
                 alike = table.F_k if self.persons else table.f_k
-                few = int(table.records[alike < self.least].sum())
+                few = table.units_in(alike < self.least)
             below = max(below, few)
             if (count := int(alike.min())) < fewest or fewest < 0:
                 fewest, worst = count, keys
@@ -64,6 +65,8 @@ class CombinationLimit:
         """For each row, the released records, or persons, that are compatible with its true keys."""
         state, weight = protection.state, protection.spec.weight
         known, shown = state.truth.attacked(protection.aligned, keys)
+        if protection.person is not None:
+            return compatible_persons(known, shown, protection.person)
         size = np.ones(len(shown)) if state.counts is None else state.counts.records.astype(float)
         if self.persons and weight is not None:
             sums = None if state.counts is None else state.counts.weights

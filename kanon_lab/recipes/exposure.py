@@ -33,7 +33,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.classes import class_table
-from kanon_lab.columns import coded, distinct, distinct_rows, named_columns
+from kanon_lab.columns import coded, distinct, distinct_rows, named_columns, with_columns
 from kanon_lab.recipes.column_parts import Values, readings
 from kanon_lab.recipes.guessing import Guess, Target, joint
 from kanon_lab.recipes.measured import met_by, same_values
@@ -131,10 +131,10 @@ def exposed_by_columns(protection: Chain, k: int) -> Exposure:
     if protection.state.counts is not None:
         return Exposure(k, pd.DataFrame(columns=COLUMNS), None)
     search = _Search(protection)
-    rows, dependences, exposed = [], [], np.zeros(search.n)
+    rows, dependences, exposed = [], [], search.by_unit(np.zeros(search.n))
     for dependence in search.dependences(k):
         columns, keys, guess = dependence.columns, dependence.keys, dependence.guess
-        below = guess.weights * search.below(k, [dependence])
+        below = search.by_unit(guess.weights * search.below(k, [dependence]))
         if len(columns) + len(keys) > 2 and (below - exposed).clip(0).sum() < 1 - _LITTLE:
             continue
         dependences.append(dependence)
@@ -147,7 +147,7 @@ def exposed_by_columns(protection: Chain, k: int) -> Exposure:
     for number in range(2, min(len(dependences), _TOGETHER) + 1):
         used = dependences[:number]
         weights = np.min([dependence.guess.weights for dependence in used], axis=0)
-        exposed = np.maximum(exposed, weights * search.below(k, used))
+        exposed = np.maximum(exposed, search.by_unit(weights * search.below(k, used)))
     return Exposure(k, pd.DataFrame(rows, columns=COLUMNS), _whole(exposed.sum()))
 
 
@@ -161,10 +161,13 @@ def columns_as_keys(protection: Chain, k: int) -> pd.DataFrame:
     A missing value is a value of its own here.
     """
     k, keys, released = check_k(k, "k"), protection.released_spec.key_variables, protection.aligned
-    rows = []
-    for name in [name for name in released.columns if name not in keys]:
-        spec = KeySpec([*keys, name], missing="category")
-        below = [class_table(frame, spec).violations([k])[k] for frame in (protection.original, released)]
+    rows, person = [], protection.spec.person
+    frames = [protection.original, released]
+    if person is not None:
+        frames[1] = with_columns(released, {person: protection.ordered[person]})
+    for name in [name for name in released.columns if name not in (*keys, person)]:
+        spec = KeySpec([*keys, name], missing="category", person=person)
+        below = [class_table(frame, spec).violations([k])[k] for frame in frames]
         rows.append((name, role_of(name, protection), *below))
     return pd.DataFrame(rows, columns=["column", "role", "before", "after"])
 
@@ -270,7 +273,8 @@ class _Search:
     def __init__(self, protection: Chain):
         spec, original, released = protection.spec, protection.original, protection.aligned
         self.keys, self.n, self.protection = spec.key_variables, len(original), protection
-        self.home = None if spec.household is None else distinct(original[spec.household])[0]
+        self.home = None if protection.units is None else distinct(original[protection.units])[0]
+        self.person = protection.person
         self.sample = np.arange(0, self.n, -(-self.n // _SAMPLE))
         self.columns = {name: _Column(column, self.sample) for name, column in named_columns(released)}
         self.true = {name: coded(original[name]).codes.astype(np.int64) for name in self.keys}
@@ -387,6 +391,14 @@ class _Search:
         if best[0] > 0:
             yield from guessed(column.read(column.in_sample[-best[1]][0]))
 
+    def by_unit(self, of_record: np.ndarray) -> np.ndarray:
+        """Numbers of records, or of persons where there are: the largest of their records'."""
+        if self.person is None:
+            return of_record
+        largest = np.zeros(int(self.person.max()) + 1)
+        np.maximum.at(largest, self.person, of_record)
+        return largest
+
     def below(self, k: int, dependences: Sequence[_Dependence]) -> np.ndarray:
         """Records with k alike by the released keys and fewer by what the columns tell beside them."""
         true, shown = (np.column_stack([getattr(d, side) for d in dependences]) for side in ("true", "shown"))
@@ -394,14 +406,14 @@ class _Search:
         # The released value of a perturbed key is not believed where a column tells the true one.
         keys = {name for dependence in dependences for name in dependence.keys}
         codes = self._released_keys(keys & self.protection.state.truth.perturbed)
-        left = met_by(np.column_stack([codes, true]), np.column_stack([codes, shown]))
+        left = met_by(np.column_stack([codes, true]), np.column_stack([codes, shown]), self.person)
         return agrees & (self._alike >= k) & (left < k)
 
     @cached_property
     def _alike(self) -> np.ndarray:
-        """For each record those with the same released keys."""
+        """For each record those with the same released keys, or the persons of these."""
         codes = self._released_keys(())
-        return met_by(codes, codes)
+        return met_by(codes, codes, self.person)
 
     def _released_keys(self, without: Container[str]) -> np.ndarray:
         """Codes of the released keys, -1 for a value that may be any."""

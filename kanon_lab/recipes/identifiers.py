@@ -99,7 +99,8 @@ class Identifier:
 
     `columns` is its name (two for a latitude and a longitude); `kind` one of `KINDS`; `cells` the filled cells that
     are such (an estimate, where the column has more than 2,000 different numbers with check digits); `scheme` the
-    numbers whose check digits they pass, such as ``es.dni``.
+    numbers whose check digits they pass, such as ``es.dni``. The identifier of the person, released as it came, is of
+    the kind ``person``.
     """
 
     columns: tuple[str, ...]
@@ -127,9 +128,9 @@ def identifiers_in(
     frame : DataFrame
         What is released.
     spec : KeySpec, optional
-        Its roles. Key variables, household, weight and what is released as it is do not count for their variety, nor
-        do quantities: decimals, and whole numbers among the numeric variables unless they run or are codes of one
-        length.
+        Its roles. Key variables, household, person, weight and what is released as it is do not count for their
+        variety, nor do quantities: decimals, and whole numbers among the numeric variables unless they run or are codes
+        of one length.
     home : ndarray of int, optional
         Household of each record, -1 where it is not known: what only its members share is a value of its own too.
     known : dict, optional
@@ -149,7 +150,7 @@ def identifiers_in(
     """
     looked_at: set[str | None] = set()
     if spec is not None:
-        looked_at = {*spec.key_variables, *spec.released_as_is, spec.household, spec.weight}
+        looked_at = {*spec.key_variables, *spec.released_as_is, spec.household, spec.person, spec.weight}
     quantities = spec.numeric_variables if spec is not None else ()
     known, identifiers = {} if known is None else known, []
     for name, column in named_columns(frame):

@@ -13,6 +13,7 @@ import pandas as pd
 
 from kanon_lab import measures as room
 from kanon_lab.classes.counts import Counts, records_in, table_of_rows
+from kanon_lab.classes.persons import compatible_persons
 from kanon_lab.columns import as_text, coded, distinct, distinct_rows, named_columns, quantity
 from kanon_lab.errors import DataError, KanonLabError
 from kanon_lab.measures.file_measures import ClassRisks
@@ -147,8 +148,13 @@ def recoded_truth(true: pd.Series, before: pd.Series, after: pd.Series, rule: Ru
     return pd.Series(cells, index=true.index, name=true.name)
 
 
-def met_by(true: np.ndarray, shown: np.ndarray) -> np.ndarray:
-    """For each record the released ones (`shown`) that its true codes are compatible with; both (n, variables)."""
+def met_by(true: np.ndarray, shown: np.ndarray, person: np.ndarray | None = None) -> np.ndarray:
+    """For each record the released ones (`shown`) that its true codes are compatible with; both (n, variables).
+
+    With the number of each record's `person`, the different persons of these.
+    """
+    if person is not None:
+        return compatible_persons(true, shown, person)
     group, some = distinct_rows(shown)
     target, of_target = distinct_rows(true)
     return compatible_records(true[of_target], shown[some], np.bincount(group))[target]

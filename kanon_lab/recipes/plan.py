@@ -42,6 +42,8 @@ USUAL_K, USUAL_RISKS, USUAL_ESTIMATOR = (
     RecipeSettings.model_fields[name].default for name in ("k", "risks", "estimator")
 )
 _ROLES = tuple(role.name for role in fields(KeySpec))
+# Roles of one variable that a measure may need.
+_UNITS = ("household", "person")
 # The household level takes these settings of the file by default.
 _INHERITED = ("missing", "k_required", "k", "risks", "estimator")
 # Other names of limits, to suggest the right one.
@@ -291,7 +293,7 @@ def as_limits(
         wanted.setdefault("numeric_linkage", 0)
     risky = any(bound is not None and not limit_of(name).beside for name, bound in wanted.items())
     for name, measure in LIMITS.items():
-        has_role = measure.needs != "household" or spec.household is not None
+        has_role = measure.needs not in _UNITS or getattr(spec, measure.needs) is not None
         if limit_of(name).always or (risky and limit_of(name).with_risk and has_role):
             wanted.setdefault(name, 0)
     return {name: _bounds(name, wanted[name], spec, risks) for name in LIMITS if wanted.get(name) is not None}
@@ -303,8 +305,8 @@ def _bounds(name: str, bound: object, spec: KeySpec, risks: Collection[float]) -
     by = limit_of(name).by
     if by == "combination":
         return as_combination_limits(bound, spec, place)
-    if measure.needs == "household" and spec.household is None:
-        raise OptionError(f"{place} needs a household; name its variable (household: ...)")
+    if measure.needs in _UNITS and getattr(spec, measure.needs) is None:
+        raise OptionError(f"{place} needs a {measure.needs}; name its variable ({measure.needs}: ...)")
     if measure.needs == "numeric_variables" and not spec.numeric_variables:
         raise OptionError(f"{place} needs a quantity; name it (numeric_variables: [...])")
     if by == "variable" and not sensitive:

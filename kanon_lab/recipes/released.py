@@ -203,6 +203,7 @@ def role_of(name: str, protection: Chain) -> str:
         "stratum": spec.strata,
         "weight": (spec.weight,),
         "household": (spec.household,),
+        "person": (spec.person,),
         AS_IS: spec.released_as_is,
         "household key": [key for level in levels for key in level.spec.key_variables if key not in spec.key_variables],
     }

@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from kanon_lab.errors import KanonLabError, OptionError, described
-from kanon_lab.measures.registry import Measure
+from kanon_lab.measures.registry import Measure, limit_of
 from kanon_lab.recipes.chain import Protection, Recipe, as_recipe
 from kanon_lab.recipes.grid import MOST, Candidate, grid_candidates
 from kanon_lab.recipes.map_limits import OWN, judged_rows, summarised, unmet_by_all, verdict_of, verdicts_of
@@ -374,7 +374,7 @@ def _collected(
     spread.loc[[not _is_random(candidate.recipe) for candidate in candidates]] = 0.0
     verdicts = verdicts_of([*every["label"]], [*every["seed"]], rows)
     wanted = dict.fromkeys(name for candidate in candidates for name in candidate.recipe.limits)
-    perturbing = []
+    judged, perturbing = {*verdicts["name"]}, []
     for candidate in candidates:
         keys, steps = {*candidate.recipe.spec.key_variables}, candidate.recipe.steps
         if any(keys.intersection(kind_of(step).perturbed(settings)) for step, settings in steps):
@@ -388,5 +388,5 @@ def _collected(
         perturbing=tuple(perturbing),
         unseen={labels[number]: row["unseen"] for number, row in zip(of_run, rows, strict=True) if "unseen" in row},
         verdicts=verdicts,
-        unjudged=tuple(name for name in wanted if len(verdicts) and name not in {*verdicts["name"]}),
+        unjudged=tuple(name for name in wanted if len(verdicts) and not (name in judged or limit_of(name).quiet)),
     )

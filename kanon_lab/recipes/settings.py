@@ -255,6 +255,12 @@ class RecipeSettings(HouseholdLevel):
     )
 
     household: _NAME | None = setting(None, "the column that tells households apart", "household")
+    person: _NAME | None = setting(
+        None,
+        "the column that tells persons apart, where one may have several records (a panel, visits, firms): persons are "
+        "counted then",
+        "id",
+    )
     direct_identifiers: _SEVERAL = setting(
         [], "columns that name a person; they are dropped first, and proved absent from the output", "[birth_date]"
     )

@@ -39,20 +39,22 @@ class Shown(NamedTuple):
     columns: tuple[str, ...] = ()
 
 
-def shown_by_members(protection: Chain, k: int) -> Shown:
+def shown_by_members(protection: Chain, k: int, role: str = "household") -> Shown:
     """Records that fall below k once hidden keys are filled in from members of the household.
 
-    Without the household ID, members are those with the same value in a column that tells households apart (an income
-    of the household, say), or in all columns together that members share. An engine counts only by the ID: None without
-    it, if keys are suppressed.
+    With the `role` person, the persons who do so once they are filled in from other records of the person. Without the
+    ID of the household, members are those with the same value in a column that tells households apart (an income of the
+    household, say), or in all columns together that members share. An engine counts only by the ID: None without it, if
+    keys are suppressed.
     """
     hidden, guesses = _Hidden(protection), dict[str, np.ndarray]()
-    if protection.spec.household is None or not hidden.names:
+    unit = getattr(protection.spec, role)
+    if unit is None or not hidden.names:
         return Shown(0)
-    if protection.state.counts is not None and not protection.shows_households:
+    if protection.state.counts is not None and unit in protection.state.removed:
         return Shown(None)
     columns: list[str] = []
-    for names, home in _homes(protection, hidden.names):
+    for names, home in units_told(protection, unit, hidden.names):
         columns += names
         for name in hidden.names:
             known, shown = hidden.codes_of(name)
@@ -114,13 +116,13 @@ def _tells(guess: np.ndarray, code: np.ndarray, records: np.ndarray) -> bool:
     return by_chance > 0 and float(records[guess != code].sum()) <= _ERRS * by_chance
 
 
-def _homes(protection: Chain, hidden: Sequence[str]) -> Iterator[tuple[list[str], np.ndarray]]:
-    """Columns that tell households apart (their ID, or others but `hidden` keys), and codes that members share."""
-    spec, working = protection.spec, protection.state.working
-    if protection.shows_households:
-        yield [str(spec.household)], distinct(working[spec.household])[0]
+def units_told(protection: Chain, unit: str, hidden: Sequence[str]) -> Iterator[tuple[list[str], np.ndarray]]:
+    """Columns that tell units apart (their ID, or others but `hidden` keys), and codes that their records share."""
+    working = protection.state.working
+    if unit not in protection.state.removed:
+        yield [str(unit)], distinct(working[unit])[0]
         return
-    home, _ = distinct(protection.original.loc[working.index, spec.household])
+    home, _ = distinct(protection.original.loc[working.index, unit])
     released = protection.state.released
     columns = {str(name): distinct(column)[0] for name, column in named_columns(released) if name not in hidden}
     target = Target(home, np.ones(len(home), dtype=bool), [np.zeros(len(home), dtype=np.int64)])
@@ -145,6 +147,7 @@ class _Hidden:
         self.keys, self.counts = protection.released_spec.key_variables, protection.state.counts
         self.known, self.shown = protection.state.truth.attacked(protection.state.working, self.keys)
         self.records = np.ones(len(self.known), dtype=np.int64) if self.counts is None else self.counts.records
+        self.person = protection.state.person(protection.spec)
         self.gone = (self.shown < 0) & (self.known >= 0)
         # Where a gap is a value of its own, an office counts the classes as they are released too.
         self.claims = ("compatible", "true_key", *(["own_class"] if protection.spec.missing == "category" else []))
@@ -168,7 +171,9 @@ class _Hidden:
             return Shown(0)
         right = ((filled == self.known) | (filled < 0) | (self.known < 0)).all(axis=1)
         everywhere = np.zeros(len(filled), dtype=np.int64)
-        before, after = (alike_by_claim(self.known, shown, everywhere, self.counts) for shown in (self.shown, filled))
+        before, after = (
+            alike_by_claim(self.known, shown, everywhere, self.counts, self.person) for shown in (self.shown, filled)
+        )
         fallen = [(before[claim] >= k) & (after[claim] < k) for claim in self.claims]
-        records = records_in(right & np.any(fallen, axis=0), self.counts)
+        records = records_in(right & np.any(fallen, axis=0), self.counts, self.person)
         return Shown(records, (*guesses, *columns) if records else ())

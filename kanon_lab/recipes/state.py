@@ -14,6 +14,7 @@ import pandas as pd
 
 from kanon_lab.classes import ClassTable
 from kanon_lab.classes.counts import Counts, table_of_rows
+from kanon_lab.classes.persons import person_codes
 from kanon_lab.columns import coded, distinct, strata_codes
 from kanon_lab.data.values import Labels, UserMissing
 from kanon_lab.errors import UnfitOptionError, inside, meant, shortened
@@ -57,6 +58,10 @@ class State:
     def released(self) -> pd.DataFrame:
         """The columns that are released."""
         return self.working.drop(columns=list(self.removed), errors="ignore")  # a weight is no column of counts
+
+    def person(self, spec: KeySpec) -> np.ndarray | None:
+        """The number of each row's person; None where the spec names none."""
+        return None if spec.person is None else person_codes(self.working[spec.person])
 
     def table(self, spec: KeySpec) -> ClassTable:
         """Its class table."""
@@ -184,6 +189,16 @@ class Chain(Baseline):
         return self.state.working.loc[self.original.index]
 
     @property
+    def person(self) -> np.ndarray | None:
+        """The number of each row's person, in their original order; None where the spec names none."""
+        return None if self.spec.person is None else person_codes(self.ordered[self.spec.person])
+
+    @property
+    def units(self) -> str | None:
+        """The variable whose records belong together: the household, or else the person."""
+        return self.spec.household if self.spec.household is not None else self.spec.person
+
+    @property
     def aligned(self) -> pd.DataFrame:
         """The released columns of `ordered`."""
         return self.ordered.drop(columns=list(self.state.removed), errors="ignore")
@@ -205,16 +220,23 @@ class Chain(Baseline):
         changed = {name for part in parts for name, cells in part.items() if cells}
         contents = {key: kinds for key, kinds in self.start.contents.items() if key[0] not in changed}
         home = None
-        if self.spec.household is not None:
-            home, _ = distinct(self.original.loc[self.state.working.index, self.spec.household])
+        if self.units is not None:
+            home, _ = distinct(self.original.loc[self.state.working.index, self.units])
         identifiers = identifiers_in(self.state.released, self.spec, home=home, known=contents)
         self.start.contents.update((key, kinds) for key, kinds in contents.items() if key[0] not in changed)
+        if self.shows_persons and (name := self.spec.person) not in changed:
+            identifiers = (*identifiers, Identifier((name,), "person", int(self.original[name].notna().sum())))
         return identifiers
 
     @property
     def shows_households(self) -> bool:
         """Whether there are households, and their identifier is released."""
         return self.spec.household is not None and self.spec.household not in self.state.removed
+
+    @property
+    def shows_persons(self) -> bool:
+        """Whether records say which of them are of one person."""
+        return self.spec.person is not None and self.spec.person not in self.state.removed
 
     @property
     def household_chains(self) -> list[Chain]:
@@ -287,17 +309,18 @@ def final_claims(protection: Chain, k_required: int) -> pd.DataFrame:
     codes = protection.state.truth.beside(protection.aligned, names)
     everywhere = np.zeros(len(codes[0]), dtype=np.int64)
     wanted = [([*range(len(names))], check_k(k_required, "k_required"))]
-    return claims_of(*codes, everywhere, wanted, names, protection.state.counts)
+    return claims_of(*codes, everywhere, wanted, names, protection.state.counts, protection.person)
 
 
 def final_counts(protection: Chain) -> dict[str, np.ndarray]:
-    """By claim, for each record or row the released records that are counted for it.
+    """By claim, for each record or row the released records, or persons, that are counted for it.
 
     As in `final_claims`, but a perturbed value that is shown counts as the true one: k promises nothing about others.
     """
     names = protection.released_spec.key_variables
     codes = protection.state.truth.attacked(protection.aligned, names)
-    return alike_by_claim(*codes, np.zeros(len(codes[0]), dtype=np.int64), protection.state.counts)
+    everywhere = np.zeros(len(codes[0]), dtype=np.int64)
+    return alike_by_claim(*codes, everywhere, protection.state.counts, protection.person)
 
 
 def claims_since(protection: Chain) -> pd.DataFrame:
@@ -319,7 +342,7 @@ def claims_since(protection: Chain) -> pd.DataFrame:
     sets = (columns for columns, _ in key_combinations(step.settings.get("combinations"), spec, 1))
     wanted = list(zip(sets, claims["k"].iloc[:: len(CLAIMS)], strict=True))
     stratum = strata_codes(working, spec.strata)
-    return claims_of(known, shown, stratum, wanted, keys, protection.state.counts)
+    return claims_of(known, shown, stratum, wanted, keys, protection.state.counts, protection.person)
 
 
 def final_indicators(protection: Chain) -> pd.DataFrame:

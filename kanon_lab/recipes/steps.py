@@ -193,7 +193,7 @@ class Renumber(StepSettings):
         None,
         "columns whose values are numbered anew from `1` on; no keys, weights or other variables that say something",
         "[household]",
-        unless="the `household`",
+        unless="the `household` and the `person`",
     )
     line_number: COLUMN | None = setting(
         None, "a column that numbers the members: from `1` on in each household, at random", "line"
@@ -362,10 +362,10 @@ def _shuffle_records(frame, spec, settings, *, seed) -> Applied:
 def _renumber(frame, spec, settings, *, seed) -> Applied:
     """Replace the values of identifiers one to one by random numbers, and number the members of each household."""
     options = read(Renumber, settings)
-    names = options.variables or ([] if spec.household is None else [spec.household])
+    names = options.variables or [name for name in (spec.household, spec.person) if name is not None]
     line_number = options.line_number
     if not names and line_number is None:
-        raise OptionError("renumber needs a household, or the variables to renumber; name them")
+        raise OptionError("renumber needs a household or person, or the variables to renumber; name them")
     numbered = names if line_number is None else [*names, line_number]
     if twice := [name for place, name in enumerate(numbered) if name in numbered[:place]]:
         raise OptionError(f"{shortened(twice[0])} is named twice; name each variable once")
@@ -413,6 +413,8 @@ def _perturb(frame, spec, settings, *, seed, step) -> Applied:
         options["weight"] = spec.weight
     if spec.household in names:
         raise OptionError(f"{shortened(spec.household)} tells households apart; perturb other variables")
+    if spec.person in names:
+        raise OptionError(f"{shortened(spec.person)} tells persons apart; perturb other variables")
     if spec.weight in names:
         raise OptionError(f"{shortened(spec.weight)} is the weight, which the risk is measured with; perturb others")
     if kind.random:

@@ -14,7 +14,7 @@ import pandas as pd
 from kanon_lab.classes.counts import records_in
 from kanon_lab.columns import named_rows
 from kanon_lab.errors import shortened
-from kanon_lab.measures import measure, with_household_composition
+from kanon_lab.measures import measure, with_household_composition, with_path
 from kanon_lab.measures.class_values import distinct_l
 from kanon_lab.measures.editions import Editions
 from kanon_lab.measures.file_measures import UNWEIGHTED, ClassRisks
@@ -25,6 +25,7 @@ from kanon_lab.recipes.exposure import Exposure, exposed_by_columns
 from kanon_lab.recipes.households import household_keys, keeps_household_ids
 from kanon_lab.recipes.identifiers import columns_of
 from kanon_lab.recipes.notes import stale_ghosts
+from kanon_lab.recipes.persons import Paths, paths_of, repeated_identifiers
 from kanon_lab.recipes.released import unassigned
 from kanon_lab.recipes.shown import Shown, shown_by_members, shown_by_neighbours
 from kanon_lab.recipes.state import Chain, final_claims, final_counts
@@ -44,9 +45,9 @@ def decisive_claim(protection: Chain) -> str:
 
 
 def records_below(protection: Chain, k: int) -> int:
-    """Records for which a limit of k is not met."""
+    """Records for which a limit of k is not met, or persons who have one."""
     alike = final_counts(with_household_keys(protection))[decisive_claim(protection)]
-    return records_in(alike < k, protection.state.counts)
+    return records_in(alike < k, protection.state.counts, protection.person)
 
 
 def with_household_keys(protection: Chain) -> Chain:
@@ -270,6 +271,27 @@ class Release:
         return shown_by_members(self.protection, self.k)
 
     @cached_property
+    def by_records(self) -> Shown:
+        """The same of persons and their other records."""
+        return shown_by_members(self.protection, self.k, "person")
+
+    @cached_property
+    def path_uniques(self) -> int | None:
+        """Persons who are unique by all their records, if the file says which are of one person; None if not known."""
+        known = self.paths.known
+        return with_path(self.table)["sample_uniques"] if known else None if known is None else 0
+
+    @cached_property
+    def paths(self) -> Paths:
+        """See `kanon_lab.recipes.persons.paths_of`."""
+        return paths_of(self.protection)
+
+    @cached_property
+    def repeated(self) -> tuple[str, ...]:
+        """See `kanon_lab.recipes.persons.repeated_identifiers`."""
+        return repeated_identifiers(self.protection)
+
+    @cached_property
     def by_neighbours(self) -> Shown:
         """See `kanon_lab.recipes.shown.shown_by_neighbours`."""
         return shown_by_neighbours(self.protection, self.k)
@@ -292,7 +314,7 @@ class Release:
                 yield _row(name, most, records, level=level, records=records)
         elif name == "k" or name in CLAIMS:
             claim = decisive_claim(self.protection) if name == "k" else name
-            below = records_in(self.alike[claim] < limit, self.protection.state.counts)
+            below = records_in(self.alike[claim] < limit, self.protection.state.counts, self.protection.person)
             yield _row(name, limit, self.least(claim), records=below)
         elif by == "combination":
             true_keys = decisive_claim(self.protection) == "true_key"
@@ -307,6 +329,8 @@ class Release:
             yield _row(name, limit, self.last[measure.name])
         else:
             value = measure.of(self if measure.taken_from == "release" else self.classes)
+            if limit_of(name).quiet and not value:
+                return
             names_of = limit_of(name).columns
             columns = () if names_of is None else tuple(names_of(self))
             yield _row(name, limit, value, records=value if measure.unit == "records" else None, columns=columns)
@@ -373,9 +397,14 @@ def _cautions(release: Release, limits: Mapping[str, Any]) -> Iterator[Caution]:
     spec = protection.spec
     for identifier in protection.identifiers or ():
         key = "varied" if identifier.by_variety else "identifier"
-        content = Note(f"identifier_{identifier.kind}", **({"scheme": identifier.scheme} if identifier.scheme else {}))
         names = " + ".join(map(shortened, identifier.columns))
-        text = Note(f"caution_{key}", names=names, cells=identifier.cells, content=content)
+        parts: dict[str, Any] = {"names": names, "cells": identifier.cells}
+        if identifier.kind == "person":
+            key = "person"
+        else:
+            scheme = {"scheme": identifier.scheme} if identifier.scheme else {}
+            parts["content"] = Note(f"identifier_{identifier.kind}", **scheme)
+        text = Note(f"caution_{key}", **parts)
         yield Caution("identifier", identifier.cells, identifier.columns, text)
     for row in named_rows(release.exposure.columns.sort_values("records", ascending=False, kind="stable")):
         if row.records:
@@ -384,7 +413,7 @@ def _cautions(release: Release, limits: Mapping[str, Any]) -> Iterator[Caution]:
             yield Caution("exposed", row.records, row.columns, Note(f"caution_exposed_{row.direction}", **parts))
     for claim in ("own_class", "true_key"):
         failing, counted = release.failing(claim), claim in limits or (claim == "true_key" and "k" in limits)
-        if counted and failing == records_in(release.alike[claim] < k, protection.state.counts):
+        if counted and failing == records_in(release.alike[claim] < k, protection.state.counts, protection.person):
             continue
         if failing > release.failing("compatible"):
             yield _caution(claim, failing, spec.key_variables, k=k)
@@ -399,7 +428,7 @@ def _cautions(release: Release, limits: Mapping[str, Any]) -> Iterator[Caution]:
     limited = {name for measure in _OF_VALUES for name in limits.get(measure, ())}
     for name in [name for name in release.diversity if name not in limited]:
         same = distinct_l(release.table.sensitive_counts(name)) == 1
-        if records := int(release.table.records[same].sum()):
+        if records := release.table.units_in(same):
             yield _caution("homogeneous", records, (name,))
     linked = last["numeric_linkage"]
     if "numeric_linkage" not in limits and linked is not None and linked > _MOST_LINKED:

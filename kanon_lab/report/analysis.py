@@ -46,10 +46,11 @@ class Analysis:
     date : str
         On which it was made (UTC), as 2025-01-31.
     summary : dict
-        ``records``; names of columns by role (``keys``, ``weight``, ``household``, ``sensitive``, ``identifiers``);
-        ``identifiers_searched`` (records searched for them, at equal steps) and ``identifiers_found`` (a line on the
-        first that the release holds, or None); ``missing``, ``policy`` (how records below k are counted),
-        ``estimator``, ``k``, ``risks`` (records above these are counted), ``least`` (records of a named category),
+        ``records``; names of columns by role (``keys``, ``weight``, ``household``, ``person``, ``sensitive``,
+        ``identifiers``); ``persons`` (their number, where one is named); ``identifiers_searched`` (records searched for
+        them, at equal steps) and ``identifiers_found`` (a line on the first that the release holds, or None);
+        ``missing``, ``policy`` (how records below k are counted), ``estimator``, ``k``, ``risks`` (records above these
+        are counted), ``least`` (records of a named category),
         ``perturbed`` (keys); under ``before`` and ``after`` each measure of `kanon_lab.recipes.measured.Measured.row`.
     judged : Judged
         The verdict on each limit of the office, and what no limit counts.
@@ -274,6 +275,8 @@ def _summary(protection: Protection, config: ReportConfig, name: str, k: int) ->
         "keys": list(spec.key_variables),
         "weight": spec.weight,
         "household": spec.household,
+        "person": spec.person,
+        "persons": None if protection.person is None else int(protection.person.max()) + 1,
         "sensitive": list(spec.sensitive_variables),
         "identifiers": list(spec.direct_identifiers),
         "identifiers_searched": searched,

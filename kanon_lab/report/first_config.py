@@ -15,6 +15,7 @@ from kanon_lab.digits import local
 from kanon_lab.errors import shortened, visible
 from kanon_lab.measures.registry import LIMITS, limit_of
 from kanon_lab.recipes.identifiers import KINDS, identifiers_of, places_in
+from kanon_lab.recipes.persons import repeating_codes, wave_of
 from kanon_lab.recipes.yaml_file import dump_yaml
 from kanon_lab.report import shapes
 from kanon_lab.report.shapes import NUMBERS, kind_of, meanings, means
@@ -26,6 +27,7 @@ ROLES = (
     "key_variables",
     "weight",
     "household",
+    "person",
     "direct_identifiers",
     "sensitive_variables",
     "numeric_variables",
@@ -53,7 +55,7 @@ _DIGITS_OF_A_NUMBER = 5
 _WIDTH = 100
 # By this editors know what the settings may be; it must be the first line.
 _EDITORS = "# yaml-language-server: $schema=kanon-lab.schema.json\n"
-_SINGLES = ("weight", "household")
+_SINGLES = ("weight", "household", "person")
 _LISTS = ("key_variables", "direct_identifiers", "sensitive_variables", "numeric_variables")
 # A key of more values puts most persons in classes of their own.
 _MANY = 20
@@ -107,6 +109,7 @@ def guess_roles(frame: pd.DataFrame) -> pd.DataFrame:
     guesses |= _one_weight([guess for guess in guesses.values() if guess.role == "weight"])
     guesses |= _codes(frame, guesses)
     guesses |= _households(frame, guesses)
+    guesses |= _persons(frame, guesses)
     for role in ("household", "indicators.sampling_unit"):
         of_role = [guess for guess in guesses.values() if guess.role == role]
         if of_role:
@@ -271,6 +274,20 @@ def _households(frame: pd.DataFrame, guesses: dict[str, Guess]) -> dict[str, Gue
     return {guess.variable: guess.as_("household", "shape", *doubts, columns=groups.same)}
 
 
+def _persons(frame: pd.DataFrame, guesses: dict[str, Guess]) -> dict[str, Guess]:
+    """A column whose values repeat as those of persons do who have a record a year, say."""
+    by_shape = ("quantity", "many", "unequal", "unique", "lengths", "shape")
+    for guess in guesses.values():
+        named = guess.role == "direct_identifiers" and guess.why == "name" and guess.kind == "whole numbers"
+        if guess.kind not in ("text", "whole numbers") or not (named or guess.why in by_shape):
+            continue  # names of persons repeat by themselves
+        codes = repeating_codes(frame[guess.variable])
+        wave = None if codes is None else wave_of(codes, frame.drop(columns=guess.variable))
+        if wave is not None:
+            return {guess.variable: guess.as_("person", "repeats", guess.role or "household", columns=(wave,))}
+    return {}
+
+
 def _like_weights(frame: pd.DataFrame, guesses: dict[str, Guess]) -> dict[str, Guess]:
     """Quantities that may be weights, where none is called so: 1 or more, and the same within a unit of the design."""
     if any(guess.role == "weight" for guess in guesses.values()):
@@ -321,7 +338,7 @@ def first_config(
         *_noted(notes, language, texts),
         dump_yaml({"language": language, **({"na": list(na)} if na else {}), **(reading or {})}),
         *(_several(role, sure, texts) for role in _LISTS[:1]),
-        *(_single(role, sure, guesses, texts) for role in _SINGLES),
+        *(_single(role, sure, guesses, texts) for role in _SINGLES if role != "person" or role in names),
         *(_several(role, sure, texts) for role in _LISTS[1:]),
         _as_is(sure, unread, texts),
         _comment(texts["limits"]) + _commented({"limits": limits}),

@@ -35,6 +35,7 @@ class Release:
     records: Any
     persons: Any  # That somebody who looks for all would re-identify
     household: str | None
+    person: str | None
     rarest: str  # The key that makes most records rare
     internal: bool  # Whether the office reads it
     counted: bool  # Whether there are an engine's counts only
@@ -43,15 +44,16 @@ class Release:
     def of(cls, a: Analysis) -> Release:
         """What a report says."""
         after, counted = a.summary["after"]["expected_reidentifications"], bool(a.left_out)
-        household, rarest = a.summary["household"], a.judged.rarest
-        return cls(a.summary["k"], a.summary["records"], after, household, rarest, a.internal, counted)
+        records, roles = a.summary["persons"] or a.summary["records"], (a.summary["household"], a.summary["person"])
+        return cls(a.summary["k"], records, after, *roles, a.judged.rarest, a.internal, counted)
 
     @classmethod
     def of_protection(cls, protection: Protection, judged: Judged) -> Release:
         """What a command says to the office."""
         persons = protection.state.measured.row()["expected_reidentifications"]
-        household, counted = protection.spec.household, protection.state.counts is not None
-        return cls(judged.k, protection.n, persons, household, judged.rarest, True, counted)
+        spec, counted = protection.spec, protection.state.counts is not None
+        units = protection.n if protection.person is None else int(protection.person.max()) + 1
+        return cls(judged.k, units, persons, spec.household, spec.person, judged.rarest, True, counted)
 
 
 def advice_on(release: Release, row: Any, w: Words, *, remedy: bool = False) -> str:
@@ -76,6 +78,7 @@ def advice_on(release: Release, row: Any, w: Words, *, remedy: bool = False) -> 
         "k": w.number(release.k),
         "columns": w.listed(row.columns) if release.internal or limit.named else w.say("internal_names"),
         "household": release.household,
+        "person": release.person,
         "records": "" if pd.isna(row.records) else w.number(row.records),
         "all": w.number(release.records),
         "persons": w.significant(release.persons),

@@ -136,9 +136,8 @@ def _steps(value: Any, named: set) -> Any:
 
 
 _SHOWN: dict[_Kind, str] = {
-    _names: """title key_variables weight household sensitive_variables numeric_variables strata direct_identifiers
-        released_as_is variable variables given line_number keys text means by sampling_unit
-        id""",
+    _names: """title key_variables weight household person sensitive_variables numeric_variables strata
+        direct_identifiers released_as_is variable variables given line_number keys text means by sampling_unit id""",
     _by_name: "ghost_variables importance",
     _columns: "rates",
     _numbers: """k_required risks least base above below width start stop level bands masks widths from to threshold

@@ -63,6 +63,8 @@ def _summary(a: Analysis, w: Words) -> list:
         else w.say("unweighted"),
         w.say(f"missing_{summary['missing']}"),
     ]
+    if summary["person"]:
+        lines.insert(0, w.say("persons", person=summary["person"]))
     if not summary["identifiers"]:
         lines.append(w.say("identifiers_none"))
     elif a.left_out:

@@ -15,7 +15,7 @@ import pandas as pd
 from kanon_lab.arguments import ROUNDING
 from kanon_lab.classes import class_table
 from kanon_lab.errors import OptionError, described, shortened
-from kanon_lab.roles import KeySpec, as_spec
+from kanon_lab.roles import KeySpec, as_spec, refuse_person
 from kanon_lab.sample.curve import MOST_RECORDS, SizeCounts, as_fraction, log_uniqueness, size_counts
 from kanon_lab.sample.subsamples import clustering
 
@@ -273,6 +273,7 @@ def population_uniques(
         if spec is None:
             raise OptionError("name the key variables of the sample")
         spec = as_spec(spec)
+        refuse_person(spec, "an estimate of population uniques")
         if spec.weight is not None:
             weight = shortened(str(spec.weight))
             raise OptionError(f"the weight {weight}: only subsample_risk takes weights; leave it out")

@@ -14,7 +14,7 @@ from kanon_lab.arguments import as_share, check_choice, check_frame, check_whole
 from kanon_lab.classes import class_table
 from kanon_lab.digits import percent
 from kanon_lab.errors import DataError, OptionError, shortened
-from kanon_lab.roles import KeySpec, as_spec, check_seed
+from kanon_lab.roles import KeySpec, as_spec, check_seed, refuse_person
 from kanon_lab.sample.curve import as_fraction
 from kanon_lab.sample.subsamples import COUNTS, MOST_REPEATS, Design, Uniques, clustering, count_subsamples
 
@@ -240,6 +240,7 @@ def planned(
     """The keys, weight, household and policy of the spec; and how to draw, without the weights and units of `frame`."""
     check_frame(frame)
     spec = as_spec(spec)
+    refuse_person(spec, "a subsample")
     scheme = check_choice(scheme, "scheme", SCHEMES)
     if scheme == "fixed" and cluster_fraction is not None:
         raise OptionError("scheme fixed: with a cluster_fraction clusters and records are drawn; leave one of them out")

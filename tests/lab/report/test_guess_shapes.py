@@ -121,6 +121,7 @@ SHAPES = {
     "dates of birth": ("birth_date", DATES, KEYS, KEY, "name", None),
     "many texts": ("note", [f"t{i % 90}" for i in ROW], KEYS, "", "many", (KEY, DIRECT)),
     "a diagnosis": ("diagnosis", [f"d{i % 8}" for i in ROW], KEYS, SENSITIVE, "name", None),
+    "persons of a panel": ("v7", ROW // 4, {"q": 2015 + ROW % 4, "z": ints(1, 9)}, "person", "repeats", (NUMERIC,)),
     "one value": ("kish", np.ones(N, int), KEYS, "", "constant", None),
     "nothing": ("x", [None] * N, KEYS, "", "empty", None),
 }
