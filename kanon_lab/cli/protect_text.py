@@ -63,7 +63,7 @@ def print_protection(result, protection):
     """Print the result for people; paths are not broken."""
     missing = result["missing"]
     lines = [
-        f"keys: {', '.join(result['keys'])}; missing keys: {missing} ({MISSING_POLICIES[missing]})",
+        f"keys: {', '.join(result['keys']) or 'none'}; missing keys: {missing} ({MISSING_POLICIES[missing]})",
         f"weight: {result['weight'] or 'none'}; household: {result['household'] or 'none'}",
         f"direct identifiers dropped: {', '.join(result['direct_identifiers']) or 'none named'}",
         f"released unchanged, and without a role: {', '.join(result['untouched']) or 'none'}",

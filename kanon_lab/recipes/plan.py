@@ -303,6 +303,8 @@ def _bounds(name: str, bound: object, spec: KeySpec, risks: Collection[float]) -
     """The bound of a limit as a number, or by variable or level a mapping of numbers."""
     measure, place, sensitive = LIMITS[name], f"limits: {name}", spec.sensitive_variables
     by = limit_of(name).by
+    if by == "combination" and not spec.key_variables:
+        raise OptionError(f"{place} needs key variables; name them (key_variables: [...])")
     if by == "combination":
         return as_combination_limits(bound, spec, place)
     if measure.needs in _UNITS and getattr(spec, measure.needs) is None:

@@ -319,7 +319,7 @@ def _remove_variables(frame, spec, settings, *, seed) -> Applied:
     """Remove columns; with a removed weight or household the file is still measured, since the office has them."""
     names = read(RemoveVariables, settings).variables
     ghosts = [ghost for name in names for ghost in spec.ghost_variables.get(name, ())]
-    if set(spec.key_variables) <= set(names):
+    if spec.key_variables and set(spec.key_variables) <= set(names):
         raise OptionError("no key variable would be left to measure; keep one, or do not protect the file")
     return Applied(frame, removed=tuple(dict.fromkeys([*names, *ghosts])))
 

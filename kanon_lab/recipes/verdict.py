@@ -181,8 +181,9 @@ def judge(protection: Chain, limits: Mapping[str, Any], *, k_required: int | Non
     Returns
     -------
     Judged
-        A limit is not met if its measure cannot be taken (links by a key that was perturbed as a quantity). It does
-        not bind if its sensitive variable, or the household ID, is not released.
+        A limit is not met if its measure cannot be taken (links by a key that was perturbed as a quantity; a k-map
+        without a population). It does not bind if its sensitive variable, or the household ID, is not released; one on
+        k or a risk by keys not without key variables.
 
     Examples
     --------

@@ -76,3 +76,17 @@ def test_counts_that_are_none_are_refused(persons, fault):
 def test_a_key_is_no_count():
     with pytest.raises(OptionError, match="is a key variable"):
         Population.of(pd.DataFrame({"age": [1, 2]}), ["age"], count="age")
+
+
+def test_the_health_survey_is_counted_in_the_register_that_it_was_drawn_from():
+    keys = ["postcode", "age", "sex"]
+    survey, register = kanon_lab.load_microdata("health-survey"), kanon_lab.load_microdata("town-register")
+    known = kanon_lab.measure(survey, keys, k=[5], population=Population.of(register, keys)).population
+    sizes = register.groupby(keys).size()
+    of_record = survey.dropna(subset=keys).merge(sizes.rename("F"), left_on=keys, right_index=True)["F"]
+    assert len(of_record) == len(survey)
+    assert (known["k_map"], known["below"]) == (of_record.min(), {"5": (of_record < 5).sum()}) == (1, {"5": 876})
+    assert known["known_risk"] == pytest.approx((1 / of_record).mean())
+    shares = survey.groupby(keys).size() / sizes
+    assert (known["delta_presence"], known["delta_presence_lowest"]) == pytest.approx((shares.max(), shares.min()))
+    assert known["population_absent"] == sizes[shares.isna()].sum() == 1981

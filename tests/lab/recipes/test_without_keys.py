@@ -44,7 +44,8 @@ def test_nor_do_columns_that_are_listed():
 
 
 def test_quantities_that_nobody_links_meet_their_limit():
-    judged = _judged(limits={"numeric_linkage": 0.1}, steps=_GROUPS)
+    steps = [*_GROUPS, {"shuffle_records": {}}, {"remove_variables": {"variables": ["staff"]}}]
+    judged = _judged(limits={"numeric_linkage": 0.1}, steps=steps)
     assert judged.met
     assert judged.verdict.set_index("name").loc["numeric_linkage", "found"] == pytest.approx(2 / 40)
 
@@ -64,5 +65,7 @@ def test_a_spec_without_any_role_is_refused():
         kanon_lab.KeySpec([], weight="w")
     with pytest.raises(OptionError, match="key_variables is not given"):
         as_recipe({"weight": "w"})
+    with pytest.raises(OptionError, match="combinations needs key variables"):
+        as_recipe({**_ROLES, "limits": {"combinations": [{"size": 1, "at_least": 2}]}})
     with pytest.raises(OptionError, match="an engine counts keys"):
         check_streamed(as_recipe(_ROLES), "firms.parquet")
