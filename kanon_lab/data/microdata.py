@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 
 from kanon_lab import files
-from kanon_lab.columns import USUAL_MARKS, no_numbers
+from kanon_lab.columns import USUAL_MARKS, as_text, no_numbers
 from kanon_lab.data.delimited import Dialect, read_delimited
 from kanon_lab.data.sets import DATA_SETS, data_path
 from kanon_lab.data.values import (
@@ -481,4 +481,11 @@ def double_spellings(frame: Mapping[str, pd.Series]) -> list[str]:
 
 
 def _of_text(frame: Mapping[str, pd.Series]) -> dict[str, pd.Series]:
-    return {name: column for name, column in frame.items() if isinstance(column.dtype, pd.StringDtype)}
+    """The columns of text, also those of a sheet that hold numbers among texts."""
+    columns = {}
+    for name, column in frame.items():
+        if column.dtype == object and any(isinstance(value, str) for value in column):
+            column = column.map(as_text, na_action="ignore").astype("str")
+        if isinstance(column.dtype, pd.StringDtype):
+            columns[name] = column
+    return columns

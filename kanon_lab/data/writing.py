@@ -454,6 +454,9 @@ def _xlsx(frame: pd.DataFrame) -> bytes:
         if isinstance(value, str) and value[:1] in ("=", "#"):  # text, neither a formula nor an error
             value = WriteOnlyCell(sheet, value)
             value.data_type = "s"
+        elif isinstance(value, float) and float(f"{value:.16g}") != value:  # openpyxl would cut its last digit
+            value = WriteOnlyCell(sheet, repr(value))
+            value.data_type = "n"
         return value
 
     columns = [column.astype(object).where(column.notna(), None) for _, column in named_columns(frame)]
