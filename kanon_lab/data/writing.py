@@ -422,7 +422,9 @@ def _content(frame: pd.DataFrame, draft: Path, form: str, labels: Fitted) -> byt
             for name, column in days.items()
             if (column.normalize() == frame[name])[frame[name].notna()].all()
         }
-        frame = with_columns(frame, whole)
+        # a missing text is an empty one; beside a long text pyreadstat fails on the first
+        texts = {name: of.fillna("") for name, of in named_columns(frame) if isinstance(of.dtype, pd.StringDtype)}
+        frame = with_columns(frame, whole | texts)
     try:
         write(
             frame,
