@@ -30,6 +30,7 @@ from kanon_lab.data.values import (
     read_statistical,
     settled,
     spelt,
+    unnamed,
     wanting,
 )
 from kanon_lab.errors import DataError, OptionError, UnfitOptionError, about, shortened
@@ -201,9 +202,11 @@ def _read(
         raise UnfitOptionError("has no sheets; leave out the sheet (--sheet)")
     in_row_1 = form in ("csv", "xlsx")
     named: list[str] = []
+    nameless: list[Note] = []
 
     def choose(names: Iterable[str]) -> list[str]:
         names = list(names)
+        nameless.extend(unnamed(names) if wanted is None else ())
         named.extend(composed(name) for name in names if name)
         return chosen(names, wanted, in_row_1=in_row_1)
 
@@ -245,7 +248,7 @@ def _read(
         Note("codes_kept", codes=spelt(list(map(in_words, codes))), variable=shortened(name))
         for name, codes in user_missing.items()
     ]
-    notes += [*codes.notes(frame.columns), *changes.notes()]
+    notes += [*nameless, *codes.notes(frame.columns), *changes.notes()]
     size = {"records": len(frame), "columns": len(named)}
     facts = {"name": name, "format": form, **how, **size, **files.identity(path)}
     rows, frame = frame.index, frame.reset_index(drop=True)
@@ -289,6 +292,7 @@ def _xlsx(content: bytes, choose: _Choose, sheet: str | int | None) -> pd.DataFr
     place = 0 if sheet is None else find_sheet(content, sheet)
     frame = read_sheet(content, place=place)
     frame.columns = [name.strip(BLANKS) for name in frame.columns]
+    frame = frame.loc[:, (frame.columns != "") | frame.notna().any().to_numpy()]
     try:
         chosen = choose(frame.columns)
     except DataError as error:
@@ -377,8 +381,8 @@ def read_microdata(
     digits, and no two texts are one number (1.1 and 1.10). Where cells are not
     separated by commas, the decimal comma is understood, and a column whose every cell has points before three digits
     (1.234) stays text, since these may stand between thousands. In every format, numbers that are all whole are
-    integers (``Int64`` when some are missing). No digit is lost: decimals of Parquet and whole numbers that neither 64
-    bits nor a floating-point number can hold are objects of `decimal.Decimal`.
+    integers (``Int64`` when some are missing). No digit is lost: decimals and whole numbers that neither 64 bits nor a
+    floating-point number can hold are objects of `decimal.Decimal`.
 
     *Labels* of SPSS and Stata codes, which `read_file` gives, are not applied: two codes may bear one label, and would
     become one value.

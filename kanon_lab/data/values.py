@@ -56,6 +56,12 @@ def chosen(names: list[str], wanted: list[str] | None, *, in_row_1: bool) -> lis
     return [written[name] for name in (named if wanted is None else wanted)]
 
 
+def unnamed(names: Iterable[str]) -> Iterator[Note]:
+    """A note on columns without a name, by their number."""
+    if places := tuple(str(place) for place, name in enumerate(names, start=1) if not name):
+        yield Note("columns_unnamed", columns=places)
+
+
 def wanting(absent: str, names: list[str], *, sure: bool) -> DataError:
     """The error for an absent column; it quotes the nearest name if it is `sure` that row 1 holds names."""
     remedy = "check that names of columns stand in the first row"

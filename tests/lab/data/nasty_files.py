@@ -173,7 +173,7 @@ NASTY = {
         types={"sum": pa.decimal128(20, 2)},
     ),
     "decimals of 17 digits": Nasty(
-        {"sum": [Decimal(f"0.1234567890123456{i}") for i in (1, 1, 2, 3, 3, 8, 9)]},
+        {"sum": [Decimal(f"0.9234567890123456{i}") for i in (1, 1, 2, 3, 3, 8, 9)]},
         ONLY_DIGITS,
         types={"sum": pa.decimal128(20, 17)},
     ),
@@ -240,6 +240,12 @@ NASTY = {
             "sav": {"missing_ranges": {"job": [{"lo": 8, "hi": 9}]}},
             "dta": {"missing_user_values": {"job": ["a", "b"]}},
         },
+    ),
+    "long weights": Nasty(
+        {"age": [30, 41, 30, 41, 30], "w": [Decimal(f"12.9234567890123456{i}") for i in range(5)]},
+        ONLY_DIGITS,
+        types={"w": pa.decimal128(20, 17)},
+        weight="w",
     ),
     "weights": Nasty({"age": [30, 41, 30, 41, None, 7], "w": [1.1, 2.2, 3.3, 5.5, 1000.125, 1.7]}, weight="w"),
 }
