@@ -13,6 +13,7 @@ from kanon_lab.cli.options import (
     fail_on_cautions_option,
     file_argument,
     json_option,
+    keep_codes_option,
     max_bytes_option,
     missing_codes_option,
     na_option,
@@ -76,12 +77,13 @@ Others, of many configurations and with settings in place of those in the file:
 )
 @na_option
 @missing_codes_option
+@keep_codes_option
 @thousands_option
 @sheet_option
 @max_bytes_option
 @click.option("--schema", is_flag=True, help="Only print the JSON Schema of configurations, for editors.")
 @json_option
-def init(file, out, language, na, missing_codes, thousands, sheet, schema, as_json):
+def init(file, out, language, na, missing_codes, keep_missing_codes, thousands, sheet, schema, as_json):
     """Write a first configuration, with comments, of a report on the microdata in FILE.
 
     FILE is as in kanon-lab protect, or a data set such as health-survey. The command guesses which column is a key
@@ -108,11 +110,12 @@ def init(file, out, language, na, missing_codes, thousands, sheet, schema, as_js
 
     _refuse_old(out)
     with names_only(Path(file)):
-        data = Source(file, na, missing_codes, thousands=thousands, sheet=sheet).read()
+        reading = {"thousands": thousands, "sheet": sheet, "keep_missing_codes": keep_missing_codes}
+        data = Source(file, na, missing_codes, **reading).read()
     check_named(data, str(data.found["name"]))
     guesses, notes = guess_roles(data.frame, data.labels, data.variable_labels), reading_notes(data)
     codes = {name: list(map(_code, texts)) for name, texts in missing_codes.items()}
-    reading = {name: sign for name, sign in (("thousands", thousands), ("sheet", sheet)) if sign}
+    reading = {name: value for name, value in reading.items() if value}
     names = {"file": Path(file).name, "config": Path(out).name}
     how = {"na": na, "missing_codes": codes, "unanswered": unanswered(data.frame, data.labels), "reading": reading}
     text = first_config(guesses, **names, language=language, notes=notes, **how)

@@ -82,7 +82,7 @@ class MicrodataFile:
         For each variable of SPSS or Stata the format that it is shown in, such as ``"DATE11"`` or ``"%tm"``.
     user_missing : dict
         For each variable of SPSS the codes and ranges that mean missing and were kept (`keep_missing_codes`), as
-        `kanon_lab.data.write_microdata` takes them.
+        `kanon_lab.data.write_microdata` takes them; of Stata and SAS the letters.
     """
 
     frame: pd.DataFrame = field(repr=False)
@@ -137,8 +137,9 @@ def read_file(
     sheet : str or int, optional
         Of an xlsx workbook, by its name or its number from 1 on. Default: the first.
     keep_missing_codes : bool
-        Whether codes of SPSS that mean missing, such as 9 for no answer, are kept as values of their own. By default
-        they are missing values, and a release has empty cells in their place. Letters of Stata and SAS are not kept.
+        Whether codes of SPSS that mean missing, such as 9 for no answer, and letters of Stata and SAS, as texts such
+        as ``".a"``, are kept as values of their own. By default they are missing values, and a release has empty cells
+        in their place.
 
     Examples
     --------
