@@ -15,6 +15,7 @@ import click
 from kanon_lab.cli.output import drop_output
 from kanon_lab.errors import KanonLabError, encodable, shortened, visible
 from kanon_lab.files import check_address_space
+from kanon_lab.terms import agreed
 
 BAD_INPUT = 2
 INTERRUPTED = 130
@@ -147,5 +148,5 @@ def _invoke(args: Sequence[str]) -> int:
 
 
 def _fail(message: str, code: int = BAD_INPUT) -> int:
-    click.echo(f"kanon-lab: {visible(' '.join(message.split()))}", err=True)
+    click.echo(f"kanon-lab: {agreed(visible(' '.join(message.split())))}", err=True)
     return code

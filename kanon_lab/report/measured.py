@@ -8,6 +8,7 @@ import pandas as pd
 
 from kanon_lab.measures.registry import LIMITS, Measure, limit_of, measures
 from kanon_lab.report.words import Words
+from kanon_lab.terms import agreed
 
 if TYPE_CHECKING:
     from kanon_lab.report.analysis import Analysis
@@ -43,7 +44,7 @@ def advice_on(a: Analysis, row: Any, w: Words) -> str:
     }
     if limit.inside and not a.internal:
         return w.say("do_internal", name=limit_title(row, w), value=parts["value"])
-    return LIMITS[row.name].advice(w.language).format(**parts)
+    return agreed(LIMITS[row.name].advice(w.language).format(**parts), w.language)
 
 
 def _rarest(a: Analysis) -> str:
