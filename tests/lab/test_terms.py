@@ -47,7 +47,9 @@ def test_a_term_cannot_be_changed():
 
 
 def test_one_record_is_not_said_as_several():
-    one = Note("caution_exposed_tells", names="w", role="weight", keys="age", records=1, k=3, remedy=Note("mend_weight"))
+    one = Note(
+        "caution_exposed_tells", names="w", role="weight", keys="age", records=1, k=3, remedy=Note("mend_weight")
+    )
     assert "with it, 1 record is among fewer than 3 alike" in one
     assert "por ello 1 registro tiene menos de 3" in Words("es").note(one)
     assert "1 registro es único" in Words("es").note(Note("caution_household_size", records=1, names=("hh",)))
