@@ -118,6 +118,12 @@ _THOUSANDS_SIGNS = (".", ",", "'", " ", "\u00a0", "\u202f")
 _DECIMALS = {",": "decimal comma", ".": "decimal point", ",.": "decimal comma in some columns, point in others"}
 
 
+def with_thousands(mark: str, *, mixed: bool = False) -> str:
+    """The pattern of a whole number from 0 on with a sign between thousands; if they are mixed, also of one without."""
+    bare = r"|[1-9]\d{0,14}" if mixed else ""
+    return rf"(?:0|[1-9]\d{{0,2}}(?:{re.escape(mark)}\d{{3}})*{bare})"
+
+
 def check_thousands(sign: str | None) -> None:
     """Raise an `OptionError` unless this can be a sign between thousands."""
     if sign is not None and sign not in _THOUSANDS_SIGNS:
@@ -363,9 +369,9 @@ def _without_thousands(cells: pa.ChunkedArray, signs: str, sign: str | None) -> 
         return None
     if sign is None and (signs != ",." or not pc.any(pc.match_substring_regex(cells, r"\.\d{3}[.,]")).as_py()):
         return None
-    start = rf"0|[1-9]\d{{0,2}}({re.escape(mark)}\d{{3}})*" + ("" if sign is None else r"|[1-9]\d{0,14}")
+    start = with_thousands(mark, mixed=sign is not None)
     for decimal in signs.replace(mark, "") or ",.".replace(mark, ""):
-        if _all_match(cells, rf"^-?({start})({re.escape(decimal)}\d*)?$"):
+        if _all_match(cells, rf"^-?{start}({re.escape(decimal)}\d*)?$"):
             bare = pc.replace_substring(cells, mark, "")
             # 1.000 and 1000 would be one number
             same = sign is not None or pc.count_distinct(bare) == pc.count_distinct(cells)
