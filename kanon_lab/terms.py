@@ -105,12 +105,14 @@ def in_english(name: str, part: Any) -> str:
 
 # What is counted in messages, and what is said of it, each with the word for one; _ stands for a blank.
 _NOUNS = {
-    "en": """records record cells cell values value columns column households household persons person people person
-    true_keys true_key combinations combination pairs pair recipes recipe limits limit keys key zeros zero digits digit
-    labels label files file classes class""",
-    "es": """registros registro celdas celda valores valor columnas columna hogares hogar personas persona pares par
-    claves_verdaderas clave_verdadera combinaciones combinación recetas receta límites límite claves clave ceros cero
-    dígitos dígito etiquetas etiqueta indicadores indicador""",
+    "en": """compatible_released_records compatible_released_record records record cells cell values value columns
+    column households household persons person people person true_keys true_key combinations
+    combination pairs pair recipes recipe limits limit keys key zeros zero digits digit labels label
+    files file classes class""",
+    "es": """registros_publicados_compatibles registro_publicado_compatible registros registro celdas celda valores
+    valor columnas columna hogares hogar personas persona pares par claves_verdaderas clave_verdadera
+    combinaciones combinación recetas receta límites límite claves clave ceros cero dígitos dígito
+    etiquetas etiqueta indicadores indicador""",
 }
 _VERBS = {
     "en": "are is were was have has hold holds lose loses need needs",

@@ -3,6 +3,7 @@
 import errno
 import io
 import logging
+import os
 import re
 import signal
 import sys
@@ -105,7 +106,8 @@ def run(args: Sequence[str]) -> int:
     """Run the command; errors become one line on standard error. The exit code: 0, 2 after bad input, or its own."""
     if sys.stdout is None:
         return _fail("standard output is closed; leave it open, or send it to a file")
-    if garbled := [text for text in args if not encodable(text)]:
+    # a file that is there may have any name
+    if garbled := [text for text in args if not encodable(text) and not os.path.lexists(text)]:
         return _fail(f"{shortened(garbled[0])}: is not text in UTF-8; rename the file or folder, or mend the text")
     try:
         check_address_space(_MEMORY)
