@@ -128,8 +128,8 @@ def _singular(language: str) -> tuple[re.Pattern[str], dict[str, str]]:
         dict(zip(words[::2], words[1::2], strict=True))
         for words in ([word.replace("_", " ") for word in of[language].split()] for of in (_NOUNS, _VERBS))
     )
-    one = rf"(?<![\w.,/-])((?:there are )?)1 ({'|'.join(nouns)})\b(?: ({'|'.join(verbs)})\b)?"
-    return re.compile(one), nouns | verbs
+    pattern = rf"(?<![\w.,/-])((?:there are )?)1 ({'|'.join(nouns)})\b(?: ({'|'.join(verbs)})\b)?"
+    return re.compile(pattern), nouns | verbs
 
 
 def agreed(text: str, language: str = "en") -> str:
@@ -143,11 +143,11 @@ def agreed(text: str, language: str = "en") -> str:
     """
     pattern, words = _singular("es" if language == "es" else "en")
 
-    def one(found: re.Match[str]) -> str:
-        verb = f" {words[found[3]]}" if found[3] else ""
-        return f"{'there is ' if found[1] else ''}1 {words[found[2]]}{verb}"
+    def singular(match: re.Match[str]) -> str:
+        verb = f" {words[match[3]]}" if match[3] else ""
+        return f"{'there is ' if match[1] else ''}1 {words[match[2]]}{verb}"
 
-    return pattern.sub(one, text)
+    return pattern.sub(singular, text)
 
 
 def worded(key: str, parts: dict[str, Any], wording: str, text_of: Callable[[str, Any], str] = in_english) -> str:
