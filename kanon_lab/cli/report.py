@@ -2,6 +2,7 @@
 
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -116,9 +117,9 @@ def init(file, out, language, na, missing_codes, keep_missing_codes, thousands, 
     guesses, notes = guess_roles(data.frame, data.labels, data.variable_labels), reading_notes(data)
     codes = {name: list(map(_code, texts)) for name, texts in missing_codes.items()}
     reading = {name: value for name, value in reading.items() if value}
-    names = {"file": Path(file).name, "config": Path(out).name}
-    how = {"na": na, "missing_codes": codes, "unanswered": unanswered(data.frame, data.labels), "reading": reading}
-    text = first_config(guesses, **names, language=language, notes=notes, **how)
+    how: dict[str, Any] = {"file": Path(file).name, "config": Path(out).name, "notes": notes, "reading": reading}
+    how |= {"na": na, "missing_codes": codes, "unanswered": unanswered(data.frame, data.labels)}
+    text = first_config(guesses, language=language, **how)
     with files.atomic_path(out) as temporary:
         temporary.write_text(text, encoding="utf-8")
         _refuse_old(out)
