@@ -182,7 +182,7 @@ def _refuse_two_roles(spec: KeySpec) -> None:
     listed: dict[str, Iterable[str]] = {"listed under released_as_is": spec.released_as_is}
     exclusive: dict[str, tuple[Iterable[str], dict[str, Iterable[str]]]] = {
         "a key variable": (spec.key_variables, {**single, **sensitive, "a ghost": spec.ghosts}),
-        "the weight": (weight, {"household": household, **sensitive}),
+        "the weight": (weight, {"household": household, **sensitive, "a ghost": spec.ghosts}),
         "the person": (person, {"a key variable": spec.key_variables, **single, **sensitive, **numeric, **strata}),
         "a direct identifier": (spec.direct_identifiers, {"named in another role": measured, **listed}),
         "named in a role": (measured, listed),

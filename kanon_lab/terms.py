@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -102,13 +103,61 @@ def in_english(name: str, part: Any) -> str:
     return format(part, _FORMS[name]) if name in _FORMS else percent(part)
 
 
+# What is counted in messages, and what is said of it, each with the word for one; _ stands for a blank.
+_NOUNS = {
+    "en": """compatible_released_records compatible_released_record records record cells cell values value columns
+    column households household persons person people person true_keys true_key combinations
+    combination pairs pair recipes recipe limits limit keys key zeros zero digits digit labels label
+    files file classes class""",
+    "es": """registros_publicados_compatibles registro_publicado_compatible registros registro celdas celda valores
+    valor columnas columna hogares hogar personas persona pares par claves_verdaderas clave_verdadera
+    combinaciones combinación recetas receta límites límite claves clave ceros cero dígitos dígito
+    etiquetas etiqueta indicadores indicador""",
+}
+_VERBS = {
+    "en": "are is were was have has hold holds lose loses need needs",
+    "es": """están está son_únicos es_único son es tienen tiene quedan queda pierden pierde cumplen cumple pueden puede
+    contienen contiene suprimidos suprimido""",
+}
+
+
+@cache
+def _singular(language: str) -> tuple[re.Pattern[str], dict[str, str]]:
+    """What finds one of something in a text of a language, and the words for one."""
+    nouns, verbs = (
+        dict(zip(words[::2], words[1::2], strict=True))
+        for words in ([word.replace("_", " ") for word in of[language].split()] for of in (_NOUNS, _VERBS))
+    )
+    pattern = rf"(?<![\w.,/-])((?:there are )?)1 ({'|'.join(nouns)})\b(?: ({'|'.join(verbs)})\b)?"
+    return re.compile(pattern), nouns | verbs
+
+
+def agreed(text: str, language: str = "en") -> str:
+    """A text in which one record is no "1 records".
+
+    Examples
+    --------
+    >>> from kanon_lab.terms import agreed
+    >>> agreed("with it, 1 records are among fewer than 3 alike; 11 records are not")
+    'with it, 1 record is among fewer than 3 alike; 11 records are not'
+    """
+    pattern, words = _singular("es" if language == "es" else "en")
+
+    def singular(match: re.Match[str]) -> str:
+        verb = f" {words[match[3]]}" if match[3] else ""
+        return f"{'there is ' if match[1] else ''}1 {words[match[2]]}{verb}"
+
+    return pattern.sub(singular, text)
+
+
 def worded(key: str, parts: dict[str, Any], wording: str, text_of: Callable[[str, Any], str] = in_english) -> str:
     """A note in one of its wordings: ``en``, ``es``, or ``en_page`` for English pages where that is another.
 
     `text_of` makes texts of names and values of the parts.
     """
     row = wordings("note")[key]
-    return (row[wording] or row["en"]).format(**{name: text_of(name, part) for name, part in parts.items()})
+    text = (row[wording] or row["en"]).format(**{name: text_of(name, part) for name, part in parts.items()})
+    return agreed(text, wording)
 
 
 @cache

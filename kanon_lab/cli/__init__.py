@@ -3,6 +3,7 @@
 import errno
 import io
 import logging
+import os
 import re
 import signal
 import sys
@@ -15,6 +16,7 @@ import click
 from kanon_lab.cli.output import drop_output
 from kanon_lab.errors import KanonLabError, encodable, shortened, visible
 from kanon_lab.files import check_address_space
+from kanon_lab.terms import agreed
 
 BAD_INPUT = 2
 INTERRUPTED = 130
@@ -105,7 +107,8 @@ def run(args: Sequence[str]) -> int:
     """Run the command; errors become one line on standard error. The exit code: 0, 2 after bad input, or its own."""
     if sys.stdout is None:
         return _fail("standard output is closed; leave it open, or send it to a file")
-    if garbled := [text for text in args if not encodable(text)]:
+    # a file that is there may have any name
+    if garbled := [text for text in args if not encodable(text) and not os.path.lexists(text)]:
         return _fail(f"{shortened(garbled[0])}: is not text in UTF-8; rename the file or folder, or mend the text")
     try:
         check_address_space(_MEMORY)
@@ -148,5 +151,5 @@ def _invoke(args: Sequence[str]) -> int:
 
 
 def _fail(message: str, code: int = BAD_INPUT) -> int:
-    click.echo(f"kanon-lab: {visible(' '.join(message.split()))}", err=True)
+    click.echo(f"kanon-lab: {agreed(visible(' '.join(message.split())))}", err=True)
     return code

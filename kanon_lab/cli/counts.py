@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from kanon_lab.cli.options import Command, json_option, max_bytes_option, thousands_option
+from kanon_lab.cli.options import Command, json_option, max_bytes_option, sheet_option, thousands_option
 from kanon_lab.cli.output import list_notes, print_json, print_lines, print_parts, show
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError, shortened
@@ -83,15 +83,16 @@ _FORMATS: dict[str, Any] = {
     "[default: these names]",
 )
 @thousands_option
+@sheet_option
 @max_bytes_option
 @json_option
-def population(source, year, places, by, dates, ranges, round_each_k, pool_ages, columns, thousands, as_json):
+def population(source, year, places, by, dates, ranges, round_each_k, pool_ages, columns, as_json, **reading):
     """Estimate how many persons are in each range of k for the counts in SOURCE.
 
     SOURCE is spain-2010 (the embedded population), ine-33570 (after "kanon-lab data fetch ine-33570"), or a .px, .csv,
-    .xlsx, .xls or .parquet file with a row for each place, sex and five-year age group ("0-4", ..., "85+") or year of
-    age, and its number of persons. A person is k-anonymous when k persons share place, sex and date of birth,
-    which is known by day, month or year.
+    .tsv, .xlsx, .xls, .parquet or .zip file with a row for each place, sex and five-year age group ("0-4", ..., "85+")
+    or year of age, and its number of persons. A person is k-anonymous when k persons share place, sex and date of
+    birth, which is known by day, month or year.
     """
     from kanon_lab.data.counts import load_counts
     from kanon_lab.data.tables import parse_columns
@@ -103,7 +104,7 @@ def population(source, year, places, by, dates, ranges, round_each_k, pool_ages,
     oldest = None if pool_ages == "none" else _whole_number(pool_ages)
     if oldest is None and pool_ages != "none":
         raise OptionError(f"--pool-ages {shortened(pool_ages)!r}: write an age in years, such as 85, or none")
-    counts = load_counts(source, year=year, pool_from=oldest, columns=parse_columns(columns), thousands=thousands)
+    counts = load_counts(source, year=year, pool_from=oldest, columns=parse_columns(columns), **reading)
     notes = counts.attrs.get("notes", [])
     if places:
         counts = only_places(counts, places, source)

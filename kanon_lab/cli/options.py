@@ -156,6 +156,12 @@ thousands_option = click.option(
 sheet_option = click.option(
     "--sheet", metavar="NAME", help="Sheet of an xlsx file, by its name or its number.  [default: the first]"
 )
+keep_codes_option = click.option(
+    "--keep-missing-codes",
+    is_flag=True,
+    help="Keep codes that a file of SPSS, Stata or SAS declares as missing, such as 9 or .a, as values of their own.  "
+    "[default: they are missing]",
+)
 max_bytes_option = click.option(
     "--memory",
     "max_bytes",
@@ -201,6 +207,7 @@ class Source:
     spill: str | None = None
     thousands: str | None = None
     sheet: str | None = None
+    keep_missing_codes: bool = False
 
     @cached_property
     def counted_by(self) -> str:
@@ -238,6 +245,7 @@ class Source:
             "missing_codes": self.missing_codes,
             "thousands": self.thousands,
             "sheet": self.sheet,
+            "keep_missing_codes": self.keep_missing_codes,
             **more,
         }
         return usual | {name: value for name, value in chosen.items() if value}
@@ -249,6 +257,7 @@ class Source:
         options = self._options(usual, memory=files.limit(), spill=self.spill)
         if options.pop("sheet", None) is not None:
             raise OptionError("--sheet: an engine reads no workbook; leave it out, or take --engine memory")
+        options.pop("keep_missing_codes", None)  # the formats that an engine reads declare none
         if (sign := options.pop("thousands", None)) is not None:
             options["dialect"] = replace(options.get("dialect") or Dialect(), thousands=sign)
         return options
@@ -292,7 +301,7 @@ def reads_microdata(*others: str) -> Callable:
     def wrap(command: Callable) -> Callable:
         @wraps(command)
         def called(*args: Any, file: str, na: tuple, missing_codes: dict, **values: Any) -> Any:
-            how = {name: values.pop(name) for name in ("thousands", "sheet")}
+            how = {name: values.pop(name) for name in ("thousands", "sheet", "keep_missing_codes")}
             by_engine = {name: values.pop(name) for name in ("engine", "spill") if name in values}
             try:
                 return command(*args, source=Source(file, na, missing_codes, **by_engine, **how), **values)
@@ -300,7 +309,9 @@ def reads_microdata(*others: str) -> Callable:
                 paths = (file, *(values[name] for name in others), *by_engine.values())
                 raise type(error)(without_folders(str(error), *paths)) from None
 
-        return na_option(missing_codes_option(thousands_option(sheet_option(max_bytes_option(called)))))
+        return na_option(
+            missing_codes_option(keep_codes_option(thousands_option(sheet_option(max_bytes_option(called)))))
+        )
 
     return wrap
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from kanon_lab.errors import StorageError, shortened, visible
+from kanon_lab.terms import agreed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -65,7 +66,7 @@ def failing(judged: "Iterable[Mapping[str, Any]]", *, fail: bool, on_cautions: b
 
 def end(code: int, reason: str) -> NoReturn:
     """End the command with an exit code, and a line on standard error that says why."""
-    click.echo(f"kanon-lab: {visible(reason)}", err=True)
+    click.echo(f"kanon-lab: {agreed(visible(reason))}", err=True)
     raise click.exceptions.Exit(code)
 
 
@@ -77,7 +78,7 @@ def drop_output() -> None:
 def print_lines(lines: "Iterable[str]") -> None:
     """Print lines for people; names of files and columns in them must not command the terminal."""
     for line in lines:
-        click.echo(visible(line))
+        click.echo(agreed(visible(line)))
 
 
 def print_parts(*parts: "Part | Section") -> None:

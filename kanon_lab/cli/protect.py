@@ -22,6 +22,7 @@ from kanon_lab.cli.options import (
 )
 from kanon_lab.cli.output import NOT_MET, OFFICE, end, failing, show
 from kanon_lab.errors import OptionError, about
+from kanon_lab.terms import agreed
 
 _EXAMPLES = """
 \b
@@ -227,10 +228,8 @@ def _of_classes(protection, recipe, least, of_reading):
         notes.append(f"language is {recipe.language}: nothing in this report follows it yet")
     below = last.violations["category" if spec.missing == "category" else "wildcard"]
     if recipe.k_required is not None and below[recipe.k_required]:
-        notes.append(
-            f"k_required is {recipe.k_required}: {below[recipe.k_required]:,} records are below it (missing: "
-            f"{spec.missing})"
-        )
+        fewer = f"{below[recipe.k_required]:,} records are below it (missing: {spec.missing})"
+        notes.append(agreed(f"k_required is {recipe.k_required}: {fewer}"))
     result = {
         "verdict": _verdict(protection, recipe, least, judged),
         **advised(judged, Release.of_protection(protection, judged)),

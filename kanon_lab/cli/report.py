@@ -2,6 +2,7 @@
 
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -13,6 +14,7 @@ from kanon_lab.cli.options import (
     fail_on_cautions_option,
     file_argument,
     json_option,
+    keep_codes_option,
     max_bytes_option,
     missing_codes_option,
     na_option,
@@ -76,18 +78,20 @@ Others, of many configurations and with settings in place of those in the file:
 )
 @na_option
 @missing_codes_option
+@keep_codes_option
 @thousands_option
 @sheet_option
 @max_bytes_option
 @click.option("--schema", is_flag=True, help="Only print the JSON Schema of configurations, for editors.")
 @json_option
-def init(file, out, language, na, missing_codes, thousands, sheet, schema, as_json):
+def init(file, out, language, na, missing_codes, keep_missing_codes, thousands, sheet, schema, as_json):
     """Write a first configuration, with comments, of a report on the microdata in FILE.
 
     FILE is as in kanon-lab protect, or a data set such as health-survey. The command guesses which column is a key
     variable, the weight and so on, from the names of the columns and the number and shape of their values. It marks
     the guesses that it is unsure of, with the other roles that the column may have. Read and correct them. No value of
-    a record is written or printed. A file that exists is never replaced.
+    a record is written or printed, but codes whose label says that there is no answer. A file that exists is never
+    replaced.
 
     Editors complete and check the settings if the JSON Schema of the last example is beside the configuration.
     """
@@ -103,17 +107,19 @@ def init(file, out, language, na, missing_codes, thousands, sheet, schema, as_js
 
     from kanon_lab.report.config import names_only
     from kanon_lab.report.first_config import first_config, guess_roles
-    from kanon_lab.report.shapes import check_named
+    from kanon_lab.report.shapes import check_named, unanswered
 
     _refuse_old(out)
     with names_only(Path(file)):
-        data = Source(file, na, missing_codes, thousands=thousands, sheet=sheet).read()
+        reading = {"thousands": thousands, "sheet": sheet, "keep_missing_codes": keep_missing_codes}
+        data = Source(file, na, missing_codes, **reading).read()
     check_named(data, str(data.found["name"]))
-    guesses, notes = guess_roles(data.frame), reading_notes(data)
+    guesses, notes = guess_roles(data.frame, data.labels, data.variable_labels), reading_notes(data)
     codes = {name: list(map(_code, texts)) for name, texts in missing_codes.items()}
-    reading = {name: sign for name, sign in (("thousands", thousands), ("sheet", sheet)) if sign}
-    names = {"file": Path(file).name, "config": Path(out).name}
-    text = first_config(guesses, **names, language=language, na=na, missing_codes=codes, notes=notes, reading=reading)
+    reading = {name: value for name, value in reading.items() if value}
+    how: dict[str, Any] = {"file": Path(file).name, "config": Path(out).name, "notes": notes, "reading": reading}
+    how |= {"na": na, "missing_codes": codes, "unanswered": unanswered(data.frame, data.labels)}
+    text = first_config(guesses, language=language, **how)
     with files.atomic_path(out) as temporary:
         temporary.write_text(text, encoding="utf-8")
         _refuse_old(out)

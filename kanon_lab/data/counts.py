@@ -36,9 +36,10 @@ def read_counts(
     pool_from: int | None = None,
     columns: Mapping[str, str] | None = None,
     thousands: str | None = None,
+    sheet: str | int | None = None,
     max_bytes: int | None = None,
 ) -> pd.DataFrame:
-    """Read population counts from a PC-Axis, CSV, Parquet, xlsx or xls file.
+    """Read population counts from a PC-Axis, csv, tsv, Parquet, xlsx or xls file, or a zip archive of one csv or tsv.
 
     INE's labels are understood in Spanish and English. Single years of age are added up to five-year groups. Rows
     of totals (nation, province, both sexes, all ages) are compared with the sum of their parts within each place, then
@@ -47,8 +48,8 @@ def read_counts(
     Parameters
     ----------
     path : str or Path
-        ``.px``, ``.csv`` (UTF-8 or Windows-1252), ``.parquet``, ``.xlsx`` or ``.xls`` (first sheet), possibly with
-        ``.gz`` after it.
+        ``.px``, ``.csv`` or ``.tsv`` (UTF-8 or Windows-1252), ``.parquet``, ``.xlsx``, ``.xls`` (first sheet) or
+        ``.zip``, possibly with ``.gz`` after it.
     year : int, optional
         Required when the file holds several years.
     pool_from : int, optional
@@ -59,6 +60,8 @@ def read_counts(
         year where it differs.
     thousands : str, optional
         The sign between thousands, such as ``"."``. Default: a point or comma where that is sure.
+    sheet : str or int, optional
+        Of an xlsx workbook, by its name or its number from 1 on. Default: the first.
     max_bytes : int, optional
         The memory, in bytes, that reading may take, as estimated before it is done. Default: 4,000,000,000.
 
@@ -71,7 +74,7 @@ def read_counts(
         was done to the file.
     """
     with files.limited(max_bytes), about(str(path)):
-        cells, notes = _cells(path, year, columns, thousands)
+        cells, notes = _cells(path, year, columns, thousands, sheet)
         parts = cells[~_is_total(cells["place"])].reset_index(drop=True)
         if parts.empty:
             raise DataError("holds totals only; use a file with a row per place, sex and age group")
@@ -87,6 +90,7 @@ def national_totals(
     pool_from: int | None = None,
     columns: Mapping[str, str] | None = None,
     thousands: str | None = None,
+    sheet: str | int | None = None,
     max_bytes: int | None = None,
 ) -> pd.DataFrame:
     """The file's own total of the nation ("Total Nacional") by sex and age group; parameters as of `read_counts`.
@@ -97,7 +101,7 @@ def national_totals(
         Columns sex, age_group (str) and persons (int64), in file order, with a RangeIndex.
     """
     with files.limited(max_bytes), about(str(path)):
-        cells, _ = _cells(path, year, columns, thousands)
+        cells, _ = _cells(path, year, columns, thousands, sheet)
         nation = cells[cells["place"] == labels.NATION].reset_index(drop=True)
         if nation.empty:
             raise DataError("has no row for the whole nation (Total Nacional); use the national file")
@@ -118,7 +122,11 @@ def pool_ages(counts: pd.DataFrame, pool_from: int) -> pd.DataFrame:
 
 
 def _cells(
-    path: str | Path, year: int | None, columns: Mapping[str, str] | None, thousands: str | None
+    path: str | Path,
+    year: int | None,
+    columns: Mapping[str, str] | None,
+    thousands: str | None,
+    sheet: str | int | None,
 ) -> tuple[pd.DataFrame, list[str]]:
     """All cells of the file; of totals only those of places, the nation's under the code `labels.NATION`. And notes."""
     check_thousands(thousands)
@@ -127,9 +135,11 @@ def _cells(
     if form == "px":
         if columns:
             raise UnfitOptionError("a PC-Axis file has no columns to name; leave out columns (--columns)")
+        if sheet is not None:
+            raise UnfitOptionError("a PC-Axis file has no sheets; leave out the sheet (--sheet)")
         cells = checked(px.year_frame(px.read_px(path), year))
     elif form in TABLE_FORMATS:
-        table, noted = without_thousands(read_table(path, year, columns), thousands)
+        table, noted = without_thousands(read_table(path, year, columns, sheet), thousands)
         cells = _with_labels_read(checked(table))
     else:
         files.check_file(path)
@@ -204,6 +214,7 @@ def load_counts(
     pool_from: int | None = 85,
     columns: Mapping[str, str] | None = None,
     thousands: str | None = None,
+    sheet: str | int | None = None,
     max_bytes: int | None = None,
 ) -> pd.DataFrame:
     """Population counts of a data set of the catalogue or of a file.
@@ -216,7 +227,7 @@ def load_counts(
         Required when the file holds several years; of an embedded data set its own year or nothing.
     pool_from : int or None, default 85
         Add up all age groups from this age on; None leaves them as they are.
-    columns, thousands, max_bytes : mapping of str to str, str, int; optional
+    columns, thousands, sheet, max_bytes : mapping of str to str, str, str or int, int; optional
         As in `read_counts`.
 
     Returns
@@ -232,7 +243,7 @@ def load_counts(
     (292104, 47021031)
     """
     data_set = DATA_SETS.get(str(name_or_path))
-    how: dict[str, Any] = {"thousands": thousands, "max_bytes": max_bytes}
+    how: dict[str, Any] = {"thousands": thousands, "sheet": sheet, "max_bytes": max_bytes}
     if data_set is None:
         if not str(name_or_path):
             raise OptionError("the name of the population is empty; write that of a data set, or the path of a file")

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from itertools import chain, islice
 from typing import BinaryIO
 
@@ -43,6 +44,8 @@ _OF_NAMES = ("idna", "punycode")
 _DECLARATION = re.compile(rb'(?:\xef\xbb\xbf)?"?sep=([^\w\s"]|[\t ])"?[ \t]*(?:\r\n|\r|\n)', re.IGNORECASE)
 _QUOTED = re.compile(r'"[^"]*"')
 _NO_ROWS = "cannot be split into rows and cells; save it as CSV in UTF-8"
+# So many digits of a decimal a floating-point number always keeps.
+_FLOAT_DIGITS = 15
 # The separator is looked for in so many rows and characters.
 _ROWS, _START = 20, 2**16
 
@@ -113,6 +116,12 @@ _COPIES = 3
 # A no-break space too, and a narrow one.
 _THOUSANDS_SIGNS = (".", ",", "'", " ", "\u00a0", "\u202f")
 _DECIMALS = {",": "decimal comma", ".": "decimal point", ",.": "decimal comma in some columns, point in others"}
+
+
+def with_thousands(mark: str, *, mixed: bool = False) -> str:
+    """The pattern of a whole number from 0 on with a sign between thousands; if they are mixed, also of one without."""
+    bare = r"|[1-9]\d{0,14}" if mixed else ""
+    return rf"(?:0|[1-9]\d{{0,2}}(?:{re.escape(mark)}\d{{3}})*{bare})"
 
 
 def check_thousands(sign: str | None) -> None:
@@ -343,6 +352,8 @@ def as_values(
         cells, signs = ungrouped
     thousands = None if ungrouped is None else dialect.thousands or "."
     typed, decimal = _typed(cells, stays, signs)
+    if isinstance(typed, pd.Series):
+        return typed, decimal, thousands
     # Whole numbers with missing ones among them would become floating-point numbers, which are not exact.
     return typed.to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get), decimal, thousands
 
@@ -358,9 +369,9 @@ def _without_thousands(cells: pa.ChunkedArray, signs: str, sign: str | None) -> 
         return None
     if sign is None and (signs != ",." or not pc.any(pc.match_substring_regex(cells, r"\.\d{3}[.,]")).as_py()):
         return None
-    start = rf"0|[1-9]\d{{0,2}}({re.escape(mark)}\d{{3}})*" + ("" if sign is None else r"|[1-9]\d{0,14}")
+    start = with_thousands(mark, mixed=sign is not None)
     for decimal in signs.replace(mark, "") or ",.".replace(mark, ""):
-        if _all_match(cells, rf"^-?({start})({re.escape(decimal)}\d*)?$"):
+        if _all_match(cells, rf"^-?{start}({re.escape(decimal)}\d*)?$"):
             bare = pc.replace_substring(cells, mark, "")
             # 1.000 and 1000 would be one number
             same = sign is not None or pc.count_distinct(bare) == pc.count_distinct(cells)
@@ -411,7 +422,7 @@ def _without(cells: pa.ChunkedArray, texts: Sequence[str]) -> pa.ChunkedArray:
     return pc.if_else(absent, pa.scalar(None, pa.string()), cells) if pc.any(absent).as_py() else cells
 
 
-def _typed(cells: pa.ChunkedArray, stays: bool, signs: str) -> tuple[pa.ChunkedArray, str | None]:
+def _typed(cells: pa.ChunkedArray, stays: bool, signs: str) -> tuple[pa.ChunkedArray | pd.Series, str | None]:
     """Cells as numbers where that loses nothing, else as text; and which of the `signs` stands before decimals."""
     if stays:
         return cells, None
@@ -424,10 +435,30 @@ def _typed(cells: pa.ChunkedArray, stays: bool, signs: str) -> tuple[pa.ChunkedA
         sign, numbers = ".", cells
     else:
         return cells, None
-    numbers = numbers.cast(pa.float64())
+    floats = numbers.cast(pa.float64())
+    exact = _exact(numbers, floats)
+    distinct = pc.count_distinct(floats).as_py() if exact is None else exact.nunique()
     # Codes such as 1.1 and 1.10 are different values that would be one number.
-    same = pc.count_distinct(numbers) == pc.count_distinct(cells)
-    return (numbers, sign) if same else (cells, None)
+    same = distinct == pc.count_distinct(cells).as_py()
+    return (floats if exact is None else exact, sign) if same else (cells, None)
+
+
+def _exact(cells: pa.ChunkedArray, numbers: pa.ChunkedArray) -> pd.Series | None:
+    """Cells as decimals where one has more digits than a floating-point number keeps; None where none has."""
+    long = pc.and_(pc.greater(pc.binary_length(cells), _FLOAT_DIGITS + 1), pc.not_equal(cells, numbers.cast("string")))
+    if not any(map(_is_cut, pc.filter(cells, long).to_pylist())):
+        return None
+    return pd.Series([None if text is None else Decimal(text) for text in cells.to_pylist()], dtype=object)
+
+
+def _is_cut(text: str) -> bool:
+    """Whether a floating-point number, written with as many digits, is another number than a text."""
+    number = float(text)
+    if f"{number:.17g}" == text:  # as many programs write them
+        return False
+    exact = Decimal(text)
+    digits = len(exact.as_tuple().digits)
+    return digits > _FLOAT_DIGITS and Decimal(f"{number:.{digits - 1}e}") != exact
 
 
 def _all_match(cells: pa.ChunkedArray, pattern: str) -> bool:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from kanon_lab.data.delimited import with_thousands
 from kanon_lab.errors import DataError, UnfitOptionError
 
 # How labels of totals (both sexes, all ages, all places) and of the national total are read.
@@ -111,7 +112,6 @@ _INE_CODE = r"\d{2}(\d{3}|S\d+)"
 # Floating-point numbers below this are exact to the unit.
 _EXACT = 2**53
 
-_THOUSANDS = r"\s*\d{1,3}(\.\d{3})+\s*"
 # No count can exceed this: it is more than there are people, and sums of such counts still fit 64 bits.
 MOST_PERSONS = 10**10
 
@@ -216,7 +216,7 @@ def _persons(column: pd.Series) -> pd.Series:
     pointed = pd.Series(False, index=column.index)
     if not pd.api.types.is_numeric_dtype(column):
         pointed = column.map(lambda value: isinstance(value, str) and "." in value).astype(bool)
-    thousands = pointed & bool(column[pointed].astype(str).str.fullmatch(_THOUSANDS).all())
+    thousands = pointed & bool(column[pointed].astype(str).str.strip().str.fullmatch(with_thousands(".")).all())
     faults = {
         "is missing": column.isna() | column.map(lambda value: isinstance(value, str) and not value.strip()),
         "has a sign between thousands": thousands,
@@ -249,7 +249,7 @@ def without_thousands(cells: pd.DataFrame, sign: str | None) -> tuple[pd.DataFra
     for mark in ".," if sign is None else sign:
         between = re.escape(mark)
         signed = texts.str.contains(mark, regex=False)
-        whole = texts.str.fullmatch(rf"\d{{1,3}}(?:{between}\d{{3}})*{'' if sign is None else '|[0-9]+'}")
+        whole = texts.str.fullmatch(with_thousands(mark, mixed=sign is not None))
         sure = sign is not None or texts[signed].str.contains(rf"{between}.*{between}|{between}(?!000$)").any()
         if signed.any() and whole.all() and sure:
             note = f"the sign {mark} in the counts stands between thousands"

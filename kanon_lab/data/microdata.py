@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 
 from kanon_lab import files
-from kanon_lab.columns import USUAL_MARKS, no_numbers
+from kanon_lab.columns import USUAL_MARKS, as_text, no_numbers
 from kanon_lab.data.delimited import Dialect, read_delimited
 from kanon_lab.data.sets import DATA_SETS, data_path
 from kanon_lab.data.values import (
@@ -30,6 +30,7 @@ from kanon_lab.data.values import (
     read_statistical,
     settled,
     spelt,
+    unnamed,
     wanting,
 )
 from kanon_lab.errors import DataError, OptionError, UnfitOptionError, about, shortened
@@ -81,7 +82,7 @@ class MicrodataFile:
         For each variable of SPSS or Stata the format that it is shown in, such as ``"DATE11"`` or ``"%tm"``.
     user_missing : dict
         For each variable of SPSS the codes and ranges that mean missing and were kept (`keep_missing_codes`), as
-        `kanon_lab.data.write_microdata` takes them.
+        `kanon_lab.data.write_microdata` takes them; of Stata and SAS the letters.
     """
 
     frame: pd.DataFrame = field(repr=False)
@@ -136,8 +137,9 @@ def read_file(
     sheet : str or int, optional
         Of an xlsx workbook, by its name or its number from 1 on. Default: the first.
     keep_missing_codes : bool
-        Whether codes of SPSS that mean missing, such as 9 for no answer, are kept as values of their own. By default
-        they are missing values, and a release has empty cells in their place. Letters of Stata and SAS are not kept.
+        Whether codes of SPSS that mean missing, such as 9 for no answer, and letters of Stata and SAS, as texts such
+        as ``".a"``, are kept as values of their own. By default they are missing values, and a release has empty cells
+        in their place.
 
     Examples
     --------
@@ -201,9 +203,11 @@ def _read(
         raise UnfitOptionError("has no sheets; leave out the sheet (--sheet)")
     in_row_1 = form in ("csv", "xlsx")
     named: list[str] = []
+    nameless: list[Note] = []
 
     def choose(names: Iterable[str]) -> list[str]:
         names = list(names)
+        nameless.extend(unnamed(names) if wanted is None else ())
         named.extend(composed(name) for name in names if name)
         return chosen(names, wanted, in_row_1=in_row_1)
 
@@ -245,7 +249,7 @@ def _read(
         Note("codes_kept", codes=spelt(list(map(in_words, codes))), variable=shortened(name))
         for name, codes in user_missing.items()
     ]
-    notes += [*codes.notes(frame.columns), *changes.notes()]
+    notes += [*nameless, *codes.notes(frame.columns), *changes.notes()]
     size = {"records": len(frame), "columns": len(named)}
     facts = {"name": name, "format": form, **how, **size, **files.identity(path)}
     rows, frame = frame.index, frame.reset_index(drop=True)
@@ -289,6 +293,7 @@ def _xlsx(content: bytes, choose: _Choose, sheet: str | int | None) -> pd.DataFr
     place = 0 if sheet is None else find_sheet(content, sheet)
     frame = read_sheet(content, place=place)
     frame.columns = [name.strip(BLANKS) for name in frame.columns]
+    frame = frame.loc[:, (frame.columns != "") | frame.notna().any().to_numpy()]
     try:
         chosen = choose(frame.columns)
     except DataError as error:
@@ -377,8 +382,8 @@ def read_microdata(
     digits, and no two texts are one number (1.1 and 1.10). Where cells are not
     separated by commas, the decimal comma is understood, and a column whose every cell has points before three digits
     (1.234) stays text, since these may stand between thousands. In every format, numbers that are all whole are
-    integers (``Int64`` when some are missing). No digit is lost: decimals of Parquet and whole numbers that neither 64
-    bits nor a floating-point number can hold are objects of `decimal.Decimal`.
+    integers (``Int64`` when some are missing). No digit is lost: decimals and whole numbers that neither 64 bits nor a
+    floating-point number can hold are objects of `decimal.Decimal`.
 
     *Labels* of SPSS and Stata codes, which `read_file` gives, are not applied: two codes may bear one label, and would
     become one value.
@@ -481,4 +486,11 @@ def double_spellings(frame: Mapping[str, pd.Series]) -> list[str]:
 
 
 def _of_text(frame: Mapping[str, pd.Series]) -> dict[str, pd.Series]:
-    return {name: column for name, column in frame.items() if isinstance(column.dtype, pd.StringDtype)}
+    """The columns of text, also those of a sheet that hold numbers among texts."""
+    columns = {}
+    for name, column in frame.items():
+        if column.dtype == object and any(isinstance(value, str) for value in column):
+            column = column.map(as_text, na_action="ignore").astype("str")
+        if isinstance(column.dtype, pd.StringDtype):
+            columns[name] = column
+    return columns

@@ -84,7 +84,7 @@ def _faults(content: bytes, place: int) -> Iterator[tuple[int, int, str]]:
             yield row, column, "a formula without a computed value; open and save the file in a spreadsheet program"
 
 
-TABLE_FORMATS = ("csv", "parquet", "xlsx", "xls")
+TABLE_FORMATS = ("csv", "tsv", "parquet", "xlsx", "xls", "zip")
 _NAMED = (*COLUMNS, "year")
 # INE's municipal totals: what the columns of its spreadsheets are called, below a row with their title.
 _MUNICIPAL = {"cpro", "cmun", "mujeres"}
@@ -93,14 +93,22 @@ _TITLE_ROWS = 5
 _MOST_NAMES = 8
 
 
-def read_table(path: str | Path, year: int | None, columns: Mapping[str, str] | None) -> pd.DataFrame:
+def read_table(
+    path: str | Path, year: int | None, columns: Mapping[str, str] | None, sheet: str | int | None = None
+) -> pd.DataFrame:
     """The columns of counts that the file has, of one year, with unchanged values, indexed by row number."""
     form, content = files.file_format(path), files.read_bytes(path)
-    if form in ("csv", "parquet"):
-        cells = _read_csv(content) if form == "csv" else _read_parquet(content)
+    if form == "zip":
+        content, form = files.unzipped(content, ("csv", "tsv"))
+    if sheet is not None and form != "xlsx":
+        raise UnfitOptionError("has no sheets to choose from; leave out the sheet (--sheet)")
+    if form in ("csv", "tsv"):
+        cells = _read_csv(content, Dialect(separator="\t" if form == "tsv" else None))
+    elif form == "parquet":
+        cells = _read_parquet(content)
     else:
         files.check_signature(content, form)
-        cells = _read_sheet(content, form)
+        cells = _read_sheet(content, form, 0 if sheet is None else find_sheet(content, sheet))
     frame = _named(cells, columns or {})
     if len(frame) == 0:
         raise DataError("has no rows; make or download it again")
@@ -124,8 +132,8 @@ def parse_columns(text: str | None) -> dict[str, str]:
     return columns
 
 
-def _read_csv(content: bytes) -> pd.DataFrame:
-    reader = DelimitedReader(io.BytesIO(content), Dialect())
+def _read_csv(content: bytes, dialect: Dialect) -> pd.DataFrame:
+    reader = DelimitedReader(io.BytesIO(content), dialect)
     files.check_table(max(content.count(b"\n"), content.count(b"\r")), len(reader.names))
     parts = [
         pd.DataFrame(dict(enumerate(table.columns))).set_axis(rows, axis=0)
@@ -219,8 +227,8 @@ def read_sheet(content: bytes, form: str = "xlsx", place: int = 0) -> pd.DataFra
     return frame.iloc[1:].set_axis(header, axis=1).set_axis(pd.RangeIndex(2, len(frame) + 1, name="row"), axis=0)
 
 
-def _read_sheet(content: bytes, form: str) -> pd.DataFrame:
-    frame = read_sheet(content, form).dropna(how="all")
+def _read_sheet(content: bytes, form: str, place: int) -> pd.DataFrame:
+    frame = read_sheet(content, form, place).dropna(how="all")
     first = [frame.columns, *frame.head(_TITLE_ROWS).to_numpy()]
     if any({str(cell).strip().casefold() for cell in row} >= _MUNICIPAL for row in first):
         raise DataError(

@@ -56,6 +56,12 @@ def chosen(names: list[str], wanted: list[str] | None, *, in_row_1: bool) -> lis
     return [written[name] for name in (named if wanted is None else wanted)]
 
 
+def unnamed(names: Iterable[str]) -> Iterator[Note]:
+    """A note on columns without a name, by their number."""
+    if places := tuple(str(place) for place, name in enumerate(names, start=1) if not name):
+        yield Note("columns_unnamed", columns=places)
+
+
 def wanting(absent: str, names: list[str], *, sure: bool) -> DataError:
     """The error for an absent column; it quotes the nearest name if it is `sure` that row 1 holds names."""
     remedy = "check that names of columns stand in the first row"
@@ -371,8 +377,10 @@ STATISTICAL_FORMATS = ("sav", "dta", "sas7bdat")
 
 Labels = dict[str, dict[Code, str]]
 Missing = dict[str, tuple[Code, ...]]
-# By variable the codes and ranges that pyreadstat writes as missing.
-UserMissing = dict[str, list[dict[str, Any]]]
+# By variable the codes and ranges that pyreadstat writes as missing, or letters such as ".a".
+UserMissing = dict[str, list[Any]]
+#: Letters of the missing values of Stata and SAS.
+LETTERS = tuple("abcdefghijklmnopqrstuvwxyz")
 _NO_LIMIT = 1e300
 # Formats that come with SAS; those of its users are defined in a catalogue.
 _OF_SAS = re.compile(
@@ -394,7 +402,7 @@ class Statistical(NamedTuple):
     encoding: str | None
     formatted: tuple[str, ...]  # variables with a format of the user's, whose labels SAS keeps in another file
     formats: dict[str, str]  # of SPSS and Stata, such as DATE11 and %tm
-    user_missing: UserMissing  # codes of SPSS that are kept among the values
+    user_missing: UserMissing  # codes that are kept among the values
     lost_codes: dict[str, int]  # cells with a code that means missing, by variable that has some
 
 
@@ -408,7 +416,8 @@ def read_statistical(
 ) -> Statistical:
     """The chosen columns; labels are not applied.
 
-    Codes that a user defined as missing are missing values, unless those of SPSS are to be kept.
+    Codes that a user defined as missing are missing values, unless they are to be kept: letters of Stata and SAS as
+    texts such as ".a".
     """
     import pyreadstat
 
@@ -451,9 +460,20 @@ def read_statistical(
         as_letters, about_letters = parts(**with_letters) if some else (frame, head)
         letters = about_letters.missing_user_values if some else {}
         lost_codes = {name: sum(isinstance(cell, str) for cell in as_letters[name]) for name in some}
+        if keep_codes:
+            for name in [name for name, cells in lost_codes.items() if cells]:
+                are = as_letters[name].map(lambda cell: isinstance(cell, str)).to_numpy(dtype=bool)
+                frame[name] = frame[name].astype(object).mask(are, "." + as_letters[name].astype(str))
+                user_missing[composed(name)] = [f".{letter}" for letter in sorted(letters[name])]
+            lost_codes, letters = {}, {}
         missing = {composed(name): tuple(sorted(letters.get(name) or ())) for name in some}
     labels = {
-        composed(name): {_as_code(code): label for code, label in head.variable_value_labels[name].items()}
+        composed(name): {
+            f".{code}"
+            if code in LETTERS and composed(name) in user_missing and form != "sav"
+            else _as_code(code): label
+            for code, label in head.variable_value_labels[name].items()
+        }
         for name in chosen
         if name in head.variable_value_labels
     }
@@ -475,8 +495,10 @@ def _as_code(code: Code) -> Code:
     return int(code) if isinstance(code, float) and code.is_integer() else code
 
 
-def in_words(limits: Mapping[str, Any]) -> Code:
+def in_words(limits: Mapping[str, Any] | str) -> Code:
     """One code, or a range of them in words."""
+    if isinstance(limits, str):
+        return limits
     low, high = limits["lo"], limits["hi"]
     if low == high:
         return _as_code(low)

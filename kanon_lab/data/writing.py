@@ -63,8 +63,9 @@ def fitted(frame: pd.DataFrame, form: str, labels: Labels, variable_labels: Mapp
     for name, label_of in labels.items():
         if name not in frame:
             continue
-        text = not pd.api.types.is_numeric_dtype(frame[name])
-        held = {code: label for code, label in label_of.items() if _holds(code, form, text=text)}
+        letters = set(letters_of(frame[name])) if form == "dta" else set()
+        text = not letters and not pd.api.types.is_numeric_dtype(frame[name])
+        held = {code: label for code, label in label_of.items() if code in letters or _holds(code, form, text=text)}
         if any(not isinstance(code, str) or text for code in label_of.keys() - held.keys()):
             lost.append(name)
         if held:
@@ -74,6 +75,17 @@ def fitted(frame: pd.DataFrame, form: str, labels: Labels, variable_labels: Mapp
     short = {name: _cut(label, of_variable) if form == "sav" else label[:of_variable] for name, label in named.items()}
     cut += sum(short[name] != label for name, label in named.items())
     return Fitted(kept, short, tuple(lost), cut)
+
+
+_LETTER = re.compile(r"\.[a-z]")
+
+
+def letters_of(column: pd.Series) -> list[str]:
+    """Letters of missing values, such as ".a", where a column has no other texts among its numbers."""
+    if column.dtype != object:
+        return []
+    texts = sorted({value for value in column if isinstance(value, str)})
+    return texts if all(map(_LETTER.fullmatch, texts)) else []
 
 
 # Formats of SPSS and Stata that can be written; and those of numbers that stand for periods or days, which no reader
@@ -118,7 +130,13 @@ def format_notes(
     ]
     if lost:
         yield Note("formats_lost", columns=tuple(lost))
-    undeclared = [name for name in came_missing if name in frame and (form != "sav" or name not in user_missing)]
+    undeclared = [
+        name
+        for name in came_missing
+        if name in frame
+        and not letters_of(frame[name]) * (form == "dta")
+        and (form != "sav" or name not in user_missing)
+    ]
     if undeclared:
         yield Note("user_missing_lost", columns=tuple(map(shortened, undeclared)))
 
@@ -415,14 +433,8 @@ def _content(frame: pd.DataFrame, draft: Path, form: str, labels: Fitted) -> byt
     write: Any = partial(pyreadstat.write_sav, missing_ranges=dict(labels.user_missing))
     formats = dict(labels.formats)
     if form == "dta":
-        write = partial(pyreadstat.write_dta, version=_STATA_14)
-        days = {name: frame[name].dt for name, shown in formats.items() if shown in _DAYS}
-        whole = {
-            name: column.date
-            for name, column in days.items()
-            if (column.normalize() == frame[name])[frame[name].notna()].all()
-        }
-        frame = with_columns(frame, whole)
+        frame, labels, letters = _for_stata(frame, labels)
+        write = partial(pyreadstat.write_dta, version=_STATA_14, missing_user_values=letters)
     try:
         write(
             frame,
@@ -443,6 +455,32 @@ def _content(frame: pd.DataFrame, draft: Path, form: str, labels: Fitted) -> byt
     )
 
 
+def _for_stata(frame: pd.DataFrame, labels: Fitted) -> tuple[pd.DataFrame, Fitted, dict[str, list[str]]]:
+    """Days as days, missing texts empty (beside a long text pyreadstat fails on others), and letters by variable."""
+    days = {name: frame[name].dt for name, shown in labels.formats.items() if shown in _DAYS}
+    columns: dict[str, pd.Series] = {
+        name: column.date
+        for name, column in days.items()
+        if (column.normalize() == frame[name])[frame[name].notna()].all()
+    }
+    letters = {}
+    for name, column in named_columns(frame):
+        if isinstance(column.dtype, pd.StringDtype):
+            columns[name] = column.fillna("")
+        elif of := letters_of(column):
+            letters[name], columns[name] = list(map(_bare, of)), column.map(_bare)
+    of_codes = {
+        name: {_bare(code): label for code, label in label_of.items()} if name in letters else label_of
+        for name, label_of in labels.labels.items()
+    }
+    return with_columns(frame, columns), labels._replace(labels=of_codes), letters
+
+
+def _bare(value: Any) -> Any:
+    """A letter of a missing value as pyreadstat takes it, "a" for ".a"; other values as they are."""
+    return value[1:] if isinstance(value, str) else value
+
+
 def _xlsx(frame: pd.DataFrame) -> bytes:
     import openpyxl
     from openpyxl.cell import WriteOnlyCell
@@ -454,6 +492,9 @@ def _xlsx(frame: pd.DataFrame) -> bytes:
         if isinstance(value, str) and value[:1] in ("=", "#"):  # text, neither a formula nor an error
             value = WriteOnlyCell(sheet, value)
             value.data_type = "s"
+        elif isinstance(value, float) and float(f"{value:.16g}") != value:  # openpyxl would cut its last digit
+            value = WriteOnlyCell(sheet, repr(value))
+            value.data_type = "n"
         return value
 
     columns = [column.astype(object).where(column.notna(), None) for _, column in named_columns(frame)]

@@ -234,4 +234,4 @@ def notes_of(source: Source, reading: Reading, variables: Iterable[str]) -> tupl
     if source.dialect is not None:
         dialect = replace(source.dialect, decimal="".join(sorted(reading.decimals)) or None)
         notes += [dialect.note] if dialect.note else []
-    return (*notes, *reading.codes.notes(variables), *reading.changes.notes())
+    return (*notes, *source.notes, *reading.codes.notes(variables), *reading.changes.notes())

@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from kanon_lab import files
-from kanon_lab.data.values import chosen, composed, wanting
+from kanon_lab.data.values import chosen, composed, unnamed, wanting
 from kanon_lab.errors import DataError, MissingPackageError, OptionError, StorageError, about
 
 if TYPE_CHECKING:
     from kanon_lab.data.delimited import Dialect
     from kanon_lab.data.values import Changes
+    from kanon_lab.terms import Note
 
 #: Engine, and what it is for.
 ENGINES = {
@@ -57,6 +58,8 @@ class Source:
         Of the chosen columns, those of Arrow.
     dialect : Dialect or None
         Of a csv file, whose cells are texts in the Parquet files: trimmed, without those that mean missing.
+    notes : tuple of Note
+        On columns that are left out.
     """
 
     name: str
@@ -67,6 +70,7 @@ class Source:
     named: tuple[str, ...] = ()
     types: tuple[Any, ...] = ()
     dialect: Dialect | None = None
+    notes: tuple[Note, ...] = ()
 
     def part_name(self, part: Path) -> str:
         """A part as messages call it."""
@@ -141,7 +145,8 @@ def find_source(
     folder.mkdir()
     if form == "parquet":
         return _parquet_source(source, choose, folder)
-    return _csv_source(source, choose, dialect, na, changes, folder, progress)
+    source, names = _csv_source(source, choose, dialect, na, changes, folder, progress)
+    return replace(source, notes=tuple(unnamed(names)) if without is not None else ())
 
 
 def _parts(path: Path, name: str) -> list[Path]:
@@ -216,8 +221,8 @@ def _csv_source(
     changes: Changes,
     folder: Path,
     progress: bool,
-) -> Source:
-    """The parts converted by the reader of csv files, some records at a time."""
+) -> tuple[Source, list[str]]:
+    """The parts converted by the reader of csv files, some records at a time; and the names in their header."""
     import pyarrow as pa
     from pyarrow import parquet
     from tqdm import tqdm
@@ -246,7 +251,7 @@ def _csv_source(
                 done += file.tell()
     named = tuple(map(composed, filter(None, reader.names)))
     how: dict[str, Any] = {"written": tuple(schema.names), "types": tuple(schema.types), "dialect": reader.dialect}
-    return replace(source, columns=tuple(columns), named=named, **how)
+    return replace(source, columns=tuple(columns), named=named, **how), reader.names
 
 
 @contextmanager

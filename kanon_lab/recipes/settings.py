@@ -309,8 +309,8 @@ class FileSettings(RecipeSettings):
     )
     keep_missing_codes: bool = setting(
         False,
-        "whether codes that an SPSS file declares as missing are kept as values of their own. Otherwise they are "
-        "missing values, and a release has empty cells in their place",
+        "whether codes that a file of SPSS, Stata or SAS declares as missing are kept as values of their own, letters "
+        "as `.a`. Otherwise they are missing values, and a release has empty cells in their place",
         "true",
     )
     na: _TEXTS = setting((), "texts that mean missing in every column", '["NA"]')

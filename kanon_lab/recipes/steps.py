@@ -29,6 +29,8 @@ from kanon_lab.settings import COLUMN, COLUMNS, CheckedBy, Settings, chosen_from
 
 #: What ``shuffle_records`` puts in random order.
 SHUFFLED_BY = ("record", "household", "within_household")
+# Decimals of a quantity, such as cents; numbers with more of them are measured.
+_MOST_DECIMALS = 6
 
 
 @dataclass(frozen=True)
@@ -419,7 +421,19 @@ def _perturb(frame, spec, settings, *, seed, step) -> Applied:
         raise OptionError(f"{shortened(spec.weight)} is the weight, which the risk is measured with; perturb others")
     if kind.random:
         seed = step_seed(seed, step, settings, frame, names)
-    return Applied(getattr(methods, step)(frame, names, **options, seed=seed or 0).frame)
+    released = getattr(methods, step)(frame, names, **options, seed=seed or 0).frame
+    if step in ("microaggregate", "add_noise"):  # others give values that are in the file
+        released = with_columns(released, {name: _as_fine(released[name], frame[name]) for name in names})
+    return Applied(released)
+
+
+def _as_fine(column: pd.Series, original: pd.Series) -> pd.Series:
+    """Numbers with as many decimals as the original ones have, if these have one to six; means and noise have more."""
+    if not (pd.api.types.is_float_dtype(column) and pd.api.types.is_float_dtype(original)):
+        return column
+    known = original.dropna().to_numpy(dtype=float)
+    fine = [digits for digits in range(_MOST_DECIMALS + 1) if (known.round(digits) == known).all()]
+    return column.round(fine[0]) if fine and fine[0] > 0 else column
 
 
 def step_seed(seed: int, name: str, settings: Mapping[str, Any], frame: pd.DataFrame, names: list[str]) -> int:

@@ -411,6 +411,7 @@ def _cautions(release: Release, limits: Mapping[str, Any]) -> Iterator[Caution]:
         if row.records:
             names, keys = (" + ".join(map(shortened, side)) for side in (row.columns, row.keys))
             parts = {"names": names, "role": row.role, "keys": keys, "records": row.records, "k": k}
+            parts["remedy"] = Note("mend_weight" if spec.weight in row.columns else "mend_column")
             yield Caution("exposed", row.records, row.columns, Note(f"caution_exposed_{row.direction}", **parts))
     for claim in ("own_class", "true_key"):
         failing, counted = release.failing(claim), claim in limits or (claim == "true_key" and "k" in limits)

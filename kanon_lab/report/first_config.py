@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
@@ -88,8 +89,14 @@ class Guess:
         return replace(self, role=role, why=why, unsure=bool(other), other=other, columns=columns)
 
 
-def guess_roles(frame: pd.DataFrame) -> pd.DataFrame:
+def guess_roles(
+    frame: pd.DataFrame,
+    labels: Mapping[str, Mapping[Any, str]] | None = None,
+    variable_labels: Mapping[str, str] | None = None,
+) -> pd.DataFrame:
     """Guess what each column of a microdata file is for; one row a column, in their order.
+
+    `labels` of codes and of variables are those of a file of SPSS or Stata, by variable.
 
     Columns are those of `Guess`: ``role`` is one of `ROLES` (one weight, household and sampling unit at most, and a key
     variable wherever some column has two values or more), ``why`` a key of ``words.csv`` without its ``by_``,
@@ -103,13 +110,18 @@ def guess_roles(frame: pd.DataFrame) -> pd.DataFrame:
     names = list(map(str, frame.columns))
     frame = frame.set_axis(names, axis=1)
     body = any(means(name, "body") for name in names)
-    guesses = {name: _guess(name, column, body) for name, column in named_columns(frame)}
+    of_codes, of_variables = labels or {}, variable_labels or {}
+    guesses = {
+        name: _guess(name, column, body, of_codes.get(name, {}), of_variables.get(name, ""))
+        for name, column in named_columns(frame)
+    }
     for name in [name for place in places_in(frame) for name in place.columns]:
         guesses[name] = guesses[name].as_("direct_identifiers", "coordinates")
     guesses |= _one_weight([guess for guess in guesses.values() if guess.role == "weight"])
     guesses |= _codes(frame, guesses)
     guesses |= _households(frame, guesses)
     guesses |= _persons(frame, guesses)
+    guesses |= _of_households(frame, guesses)
     for role in ("household", "indicators.sampling_unit"):
         of_role = [guess for guess in guesses.values() if guess.role == role]
         if of_role:
@@ -121,14 +133,20 @@ def guess_roles(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame([asdict(guess) for guess in guesses.values()], columns=[field.name for field in fields(Guess)])
 
 
-def _guess(name: str, column: pd.Series, body: bool) -> Guess:
+def _guess(name: str, column: pd.Series, body: bool, labels: Mapping[Any, str], label: str) -> Guess:
     """A guess from one column alone; `body`: the file has measures of the body, so a weight may be one of them."""
     guess = Guess(name, kind_of(column), int(column.nunique()), int(column.isna().sum()))
     if content := [kind for kind, _, _ in identifiers_of(column, varied=False)]:
         return guess.as_("direct_identifiers", content[0])
     if guess.distinct < 2:
         return guess.as_("", "constant" if guess.distinct else "empty")
-    return _by_name(guess, column, body) or _by_shape(guess, column)
+    if named := _by_name(guess, column, body):
+        return named
+    if guess.distinct == 2 and shapes.are_sexes(column, labels):
+        return guess.as_("key_variables", "sexes")
+    if named := _by_name(replace(guess, variable=shapes.short_label(label)), column, body):
+        return replace(named, variable=name, why="label" if named.why == "name" else named.why)
+    return _by_shape(guess, column)
 
 
 def _by_name(guess: Guess, column: pd.Series, body: bool) -> Guess | None:
@@ -288,6 +306,21 @@ def _persons(frame: pd.DataFrame, guesses: dict[str, Guess]) -> dict[str, Guess]
     return {}
 
 
+def _of_households(frame: pd.DataFrame, guesses: dict[str, Guess]) -> dict[str, Guess]:
+    """The size of the household as a key, and numbers of persons that begin with that of the household."""
+    homes = [guess.variable for guess in guesses.values() if guess.role == "household" and not guess.missing]
+    result = {}
+    for home, guess in ((home, guess) for home in homes[:1] for guess in guesses.values()):
+        if guess.kind != "whole numbers" or guess.variable == home:
+            continue
+        column = frame[guess.variable]
+        if guess.role == "" and shapes.counts_members(column, frame[home]):
+            result[guess.variable] = guess.as_("key_variables", "household_size", columns=(home,))
+        elif guess.role == "direct_identifiers" and shapes.starts_with(column, frame[[home]]):
+            result[guess.variable] = guess.as_("direct_identifiers", "member", columns=(home,))
+    return result
+
+
 def _like_weights(frame: pd.DataFrame, guesses: dict[str, Guess]) -> dict[str, Guess]:
     """Quantities that may be weights, where none is called so: 1 or more, and the same within a unit of the design."""
     if any(guess.role == "weight" for guess in guesses.values()):
@@ -298,6 +331,8 @@ def _like_weights(frame: pd.DataFrame, guesses: dict[str, Guess]) -> dict[str, G
     for guess in guesses.values():
         column = frame[guess.variable]
         if guess.kind != "numbers" or guess.why not in ("quantity", "few") or guess.missing or column.min() < 1:
+            continue
+        if column.max() < _LEAST_WEIGHT:
             continue
         if same_within := tuple(unit for unit in units if shapes.depends(column, frame[unit])):
             others = [role for role in (*guess.other, "weight") if role != guess.role]
@@ -315,11 +350,13 @@ def first_config(
     missing_codes: Mapping[str, Sequence[str | float]] | None = None,
     notes: Sequence[str] = (),
     reading: Mapping[str, Any] | None = None,
+    unanswered: Mapping[str, Sequence[str | float]] | None = None,
 ) -> str:
     """A commented configuration as YAML, from guesses as `kanon_lab.report.first_config.guess_roles` gives them.
 
     Nothing of the data is in it but names of columns, their kinds and how many values they have, and `notes` on reading
-    it. Of `reading`, settings such as ``thousands`` are written too.
+    it. Of `reading`, settings such as ``thousands`` are written too, and of `unanswered` the codes that labels of the
+    file say to mean no answer, as a comment.
 
     What a guess is unsure of has no role: it stands as a comment under ``released_as_is``, and without an answer the
     limit on ``unassigned_columns`` is not met. The limits are a comment, so that what nobody has read meets none.
@@ -343,11 +380,11 @@ def first_config(
         _as_is(sure, unread, texts),
         _comment(texts["limits"]) + _commented({"limits": limits}),
         _comment(texts["codes"])
-        + (dump_yaml({"missing_codes": dict(missing_codes)}) if missing_codes else _comment(_NO_CODES)),
+        + (dump_yaml({"missing_codes": dict(missing_codes)}) if missing_codes else _unread_codes(unanswered, texts)),
     ]
     if wanted := _indicators(names):
         blocks.append(_comment(texts["indicators"]) + _commented({"indicators": wanted}))
-    blocks.append(_comment(texts["steps"]) + _commented({"steps": _steps(guesses, names.get("key_variables", []))}))
+    blocks.append(_comment(texts["steps"]) + _commented({"steps": _steps(guesses, sure)}))
     return "\n".join(blocks)
 
 
@@ -414,14 +451,31 @@ def _indicators(names: dict[Any, list[str]]) -> dict[str, Any]:
     return indicators | {name: columns[0] for name, columns in design.items() if columns}
 
 
-def _steps(guesses: pd.DataFrame, keys: list[str]) -> list[dict[str, Any]]:
-    """Steps to begin with: bands of the age in years, where they leave two or more, and local suppression."""
-    recode = [
+def _unread_codes(unanswered: Mapping[str, Sequence[str | float]] | None, texts: dict[str, str]) -> str:
+    """Codes that mean missing as a comment: those that labels say, or an example."""
+    if not unanswered:
+        return _comment(_NO_CODES)
+    return _comment(texts["unanswered"]) + _commented({"missing_codes": dict(unanswered)})
+
+
+def _steps(guesses: pd.DataFrame, sure: pd.DataFrame) -> list[dict[str, Any]]:
+    """Steps to begin with, which go with the limits: each is there for one of them."""
+    keys, homes, quantities = (
+        list(sure["variable"][sure["role"] == role]) for role in ("key_variables", "household", "numeric_variables")
+    )
+    steps: list[dict[str, Any]] = [
         {"recode": {"variable": row.variable, "bands": [*range(0, _OPEN_AGE + 1, row.bands), None], "closed": "left"}}
         for row in named_rows(guesses[guesses["variable"].isin(keys) & (guesses["bands"] > 0)])
-    ]
+    ][:1]
+    if homes:
+        steps.append({"remove_variables": {"variables": homes[:1]}})
+    if quantities:
+        gaps = sure.loc[sure["variable"].isin(quantities), "missing"].any()
+        most = json.loads(limit_of("numeric_linkage").example)
+        groups = {"variables": quantities, "k_required": math.ceil(1 / most)}
+        steps.append({"microaggregate": groups | ({"missing": "leave"} if gaps else {})})
     importance = {name: place for place, name in enumerate(keys, 1)}
-    return [*recode[:1], {"suppress": {"importance": importance, "claim": "true_key"}}]
+    return [*steps, {"shuffle_records": {}}, {"suppress": {"importance": importance, "claim": "true_key"}}]
 
 
 def reason(row: Any, texts: dict[str, str]) -> str:

@@ -10,6 +10,7 @@ import pandas as pd
 
 from kanon_lab.measures.registry import LIMITS, Measure, limit_of, measures
 from kanon_lab.report.words import Words
+from kanon_lab.terms import agreed
 
 if TYPE_CHECKING:
     from kanon_lab.recipes.chain import Protection
@@ -86,7 +87,7 @@ def advice_on(release: Release, row: Any, w: Words, *, remedy: bool = False) -> 
     if limit.inside and not release.internal:
         return w.say("do_internal", name=limit_title(row, w), value=parts["value"])
     advice = LIMITS[row.name].advice(w.language)
-    return (advice.partition(". ")[2] if remedy else advice).format(**parts)
+    return agreed((advice.partition(". ")[2] if remedy else advice).format(**parts), w.language)
 
 
 def advised(judged: Judged, release: Release) -> dict[str, Any]:

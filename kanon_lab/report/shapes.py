@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, reduce
 from importlib import resources
@@ -21,6 +21,7 @@ from kanon_lab.errors import DataError
 
 if TYPE_CHECKING:
     from kanon_lab.data.microdata import MicrodataFile
+    from kanon_lab.data.values import Code
 
 NUMBERS = ("whole numbers", "numbers")
 # Formats whose names are a row like the others.
@@ -45,6 +46,17 @@ _SPREAD = 1.5
 # Households by shape: records a value in the mean, and at most, and of how many the values of others are the same.
 _MEANS, _MOST_MEMBERS, _SAME, _BY_CHANCE = (1.2, 6.0), 20, 0.95, 0.7
 _FEWEST = 10
+# What values of a sex are, or their labels; and of few letters, together.
+_SEX = re.compile(r"(fe)?males?|(wo)?m[ae]n|hombres?|mujer(es)?|var[oó]n(es)?|home(ns)?|dones|dona|masculino|femenino")
+_SEX_LETTERS = ({"m", "f"}, {"h", "m"}, {"m", "w"}, {"h", "d"})
+# What the label of a code says where there is no answer.
+_NO_LABEL = re.compile(
+    r"\b(no (answer|reply|response|sabe|contesta|responde|consta|sap)|(don.?t|do(es)? not) know|unknown|"
+    r"missing|refus\w*|not (stated|reported|available)|n\.?[sc]\.?\s?/?\s?n\.?[rc]\.?|ns|nc|nr|"
+    r"(sin|sense) (dat\w*|respuesta|resposta|informaci\w*)|descon\w*|rehús\w*|rehus\w*)\b"
+)
+# Words of a label that is like a name; a longer one is a question, in which any word may stand.
+_LABEL_WORDS = 5
 # Units of a sample have so often the same number of records; households have not.
 _EQUAL = 0.9
 
@@ -166,6 +178,34 @@ def digits(column: pd.Series) -> tuple[int, int]:
     """Digits that whole numbers have, at least and at most; (0, 0) where one is negative."""
     known = column.dropna()
     return (len(str(int(known.min()))), len(str(int(known.max())))) if len(known) and known.min() >= 0 else (0, 0)
+
+
+def are_sexes(column: pd.Series, labels: Mapping[Code, str]) -> bool:
+    """Whether the two values of a column, or their labels, are the sexes."""
+    values = column.dropna().unique()
+    texts = {str(labels.get(value, value)).strip().casefold() for value in values}
+    return len(texts) == 2 and (texts in _SEX_LETTERS or all(map(_SEX.fullmatch, texts)))
+
+
+def short_label(label: str) -> str:
+    """A label that is like a name of a variable; of a question nothing."""
+    return label if len(label.split()) <= _LABEL_WORDS else ""
+
+
+def unanswered(frame: pd.DataFrame, labels: Mapping[str, Mapping[Code, str]]) -> dict[str, list[Code]]:
+    """By variable the codes in its records whose label says that there is no answer."""
+    codes = {
+        name: [code for code, label in label_of.items() if _NO_LABEL.search(label.casefold())]
+        for name, label_of in labels.items()
+    }
+    codes = {name: [code for code in of if (frame[name] == code).any()] for name, of in codes.items()}
+    return {name: of for name, of in codes.items() if of}
+
+
+def counts_members(column: pd.Series, home: pd.Series) -> bool:
+    """Whether whole numbers are the number of records of each household, of nearly all."""
+    sizes = home.map(home.value_counts())
+    return bool(column.nunique() > 1 and (column == sizes).mean() >= _SAME)
 
 
 def are_running(column: pd.Series) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from kanon_lab.digits import is_finite, local, number, percent, rounded
 from kanon_lab.measures.registry import Measure, measures
 from kanon_lab.show.parts import Paragraph, Part, Section, Table
-from kanon_lab.terms import Note, in_english, worded, wordings
+from kanon_lab.terms import Note, agreed, in_english, worded, wordings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,7 +60,7 @@ class Words:
     def say(self, key: str, /, **parts: Any) -> str:
         """A wording with its parts put in: whole numbers are written as such, all else as text."""
         written = {name: self.number(part) if isinstance(part, Integral) else str(part) for name, part in parts.items()}
-        return texts()[key][self.language].format(**written)
+        return agreed(texts()[key][self.language].format(**written), self.language)
 
     def number(self, value: Any, digits: int = 0) -> str:
         """A number with so many decimals; of `Few` or `OrMore`, that."""

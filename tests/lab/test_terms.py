@@ -5,7 +5,8 @@ import dataclasses
 import pytest
 from cases import in_one_test
 
-from kanon_lab.terms import LANGUAGES, TERMS
+from kanon_lab.report.words import Words
+from kanon_lab.terms import LANGUAGES, TERMS, Note, agreed
 
 
 @in_one_test("entry", TERMS.values())
@@ -43,3 +44,15 @@ def test_symbols():
 def test_a_term_cannot_be_changed():
     with pytest.raises(dataclasses.FrozenInstanceError):
         TERMS["cell"].en = "box"
+
+
+def test_one_record_is_not_said_as_several():
+    one = Note(
+        "caution_exposed_tells", names="w", role="weight", keys="age", records=1, k=3, remedy=Note("mend_weight")
+    )
+    assert "with it, 1 record is among fewer than 3 alike" in one
+    assert "por ello 1 registro tiene menos de 3" in Words("es").note(one)
+    assert "1 registro es único" in Words("es").note(Note("caution_household_size", records=1, names=("hh",)))
+    assert agreed("NOT MET by 1 records, and there are 1 people in row 1, 1.1 values, 2-1 keys") == (
+        "NOT MET by 1 record, and there is 1 person in row 1, 1.1 values, 2-1 keys"
+    )

@@ -188,10 +188,11 @@ def test_what_stands_in_comments_can_be_taken_out_of_them(survey, capsys, tmp_pa
     ]
     found = parse_yaml("\n".join(line[2:] for line in "\n".join(settings).splitlines()), "text")
     keys = ["enc_region", "rph_edad", "Sexo"]
-    config = as_config({**found, "key_variables": keys, "household": "hogar", "numeric_variables": "ingreso"})
+    config = as_config({**found, "key_variables": keys, "household": "hogar", "numeric_variables": "Ingresos"})
     asked = {"k": 3, "global_risk": 0.02, "numeric_linkage": 0.05, "household_risk": 0.05}
     assert {name: config.limits[name] for name in asked} == asked
-    assert [name for name, _ in config.recipe.steps] == ["recode", "suppress"]
+    steps = ["recode", "remove_variables", "microaggregate", "shuffle_records", "suppress"]
+    assert [name for name, _ in config.recipe.steps] == steps
     assert config.recipe.indicators.design.strata == ("VarStrat",)
 
 

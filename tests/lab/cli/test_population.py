@@ -1,7 +1,9 @@
 """``kanon-lab population``, and what ``kanon-lab population`` and ``kanon-lab audit`` refuse."""
 
 import json
+import zipfile
 
+import pandas as pd
 import pytest
 
 from kanon_lab.cli import run
@@ -69,3 +71,23 @@ def test_a_name_cannot_command_the_terminal(capsys, tmp_path):
     assert code == 0
     assert out.replace("\n", "").isprintable()
     assert r"\x1b[31mred\x1b]0;pwn\x07\nX\u202e" in out
+
+
+def test_counts_are_read_from_another_sheet_tabs_and_an_archive(capsys, tmp_path):
+    counts = pd.DataFrame({"place": ["28079"] * 2, "sex": ["men", "women"], "age_group": ["0-4"] * 2})
+    counts["persons"] = [1731, 1650]
+    with pd.ExcelWriter(tmp_path / "a.xlsx") as book:
+        pd.DataFrame({"title": ["Counts"]}).to_excel(book, sheet_name="about", index=False)
+        counts.to_excel(book, sheet_name="counts", index=False)
+    counts.to_csv(tmp_path / "a.tsv", sep="\t", index=False)
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.write(tmp_path / "a.tsv", "a.tsv")
+    results = []
+    for name, *options in (("a.xlsx", "--sheet", "counts"), ("a.xlsx", "--sheet", "2"), ("a.tsv",), ("a.zip",)):
+        code, out, err = call(capsys, "population", tmp_path / name, *options, "--json")
+        assert (code, err) == (0, "")
+        results.append(json.loads(out)["rows"])
+    assert results == [results[0]] * 4
+    code, out, err = call(capsys, "population", tmp_path / "a.tsv", "--sheet", "2")
+    assert (code, out) == (2, "") and err.endswith("has no sheets to choose from; leave out the sheet (--sheet)\n")
+    assert call(capsys, "population", tmp_path / "a.xlsx", "--sheet", "3")[0] == 2

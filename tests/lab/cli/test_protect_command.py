@@ -299,7 +299,7 @@ def test_texts_that_mean_missing(capsys, tmp_path, recipe):
     args = [tmp_path / "in.csv", "--recipe", path, "--out", tmp_path / "out.csv", "--overwrite", "--json"]
     notes = json.loads(call(capsys, *args)[1])["notes"]
     assert any("a: NA taken as a value" in note for note in notes)
-    assert any("k_required is 2: 1 records are below it" in note for note in notes)
+    assert any("k_required is 2: 1 record is below it" in note for note in notes)
     assert not any(
         "NA" in note or "k_required" in note for note in json.loads(call(capsys, *args, "--na", "NA")[1])["notes"]
     )

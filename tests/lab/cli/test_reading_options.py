@@ -273,7 +273,7 @@ def test_other_files_of_cells_are_read_alike(capsys, packed, file):
     ("file", "options", "message"),
     [
         ("two.zip", (), "holds 2 files, and one .csv or .tsv is needed"),
-        ("x.zip", (), "holds 1 files, and one .csv or .tsv is needed"),
+        ("x.zip", (), "holds 1 file, and one .csv or .tsv is needed"),
         ("cut.zip", (), "cut short or damaged"),
         ("a.dat", (), "pandas.read_fwf('a.dat', widths=[...], names=[...], dtype=str).to_csv('a.csv', index=False)"),
         ("a.csv", ("--sheet", "1"), "has no sheets"),

@@ -1,8 +1,11 @@
 """What every command refuses: one line on standard error, exit code 2, and nothing else said or written."""
 
+import json
+import os
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -347,3 +350,16 @@ def test_too_little_memory_for_the_libraries_is_one_line(folder, megabytes, type
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=folder, check=False)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert f"only {megabytes:,} MB of memory are allowed to a process here" in done.stderr
+
+
+def test_a_file_may_have_a_name_that_is_not_text(capsys, tmp_path):
+    """Names of older systems, such as a\\xf1o.csv in Windows-1252."""
+    file = os.fsdecode(os.fsencode(tmp_path) + b"/a\xf1o.csv")
+    Path(file).write_text("age,sex\n30,f\n30,f\n41,m\n", encoding="utf-8")
+    (tmp_path / "r.yml").write_text("key_variables: [age]\n", encoding="utf-8")
+    recipe = ["--recipe", str(tmp_path / "r.yml"), "--out", str(tmp_path / "out.csv")]
+    for args in (["measure", file, "--keys", "age", "--json"], ["protect", file, *recipe, "--json"]):
+        assert run(args) == 0
+        assert json.loads(capsys.readouterr().out)["n"] == 3
+    assert run(["report", file, "--config", str(tmp_path / "r.yml"), "--out", str(tmp_path / "r.html")]) == 2
+    assert "its path is not text in UTF-8; rename its file" in capsys.readouterr().err

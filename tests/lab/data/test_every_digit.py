@@ -269,3 +269,49 @@ def test_codes_that_are_kept_are_values_and_leave_as_they_came(capsys, answers):
 def test_a_code_may_be_kept_and_another_missing(answers):
     read = read_file(answers, keep_missing_codes=True, missing_codes={"key": [9]})
     assert [None if pd.isna(value) else value for value in read.frame["key"]] == [1, 8, None, None, None]
+
+
+@pytest.fixture
+def letters(tmp_path):
+    """Letters .a and .b, and a missing value without one, in a file of Stata."""
+    job = pd.Series([1, "a", 2, "b", 1, "b", None], dtype=object)
+    labels = {"job": {1: "works", 2: "does not", "a": "refused"}}
+    letters = {"job": ["a", "b"]}
+    frame = pd.DataFrame({"job": job, "row": range(7)})
+    pyreadstat.write_dta(frame, tmp_path / "a.dta", missing_user_values=letters, variable_value_labels=labels)
+    return tmp_path / "a.dta"
+
+
+def test_letters_of_stata_are_kept_on_request_and_leave_as_they_came(capsys, letters):
+    assert read_file(letters).frame["job"].isna().sum() == 4
+    read = read_file(letters, keep_missing_codes=True)
+    assert read.frame["job"].where(read.frame["job"].notna(), None).tolist() == [1, ".a", 2, ".b", 1, ".b", None]
+    assert read.labels["job"] == {1: "works", 2: "does not", ".a": "refused"}
+    assert "codes .a, .b of job: missing in the file, kept as values of their own" in read.notes
+    recipe, out = letters.with_name("recipe.yml"), letters.with_name("out.dta")
+    recipe.write_text("key_variables: [job]\nmissing: category\n", encoding="utf-8")
+    protect = ["protect", str(letters), "--recipe", str(recipe), "--keep-missing-codes", "--json", "--out"]
+    assert run([*protect, str(out)]) == 0
+    assert json.loads(capsys.readouterr().out)["violations"]["category"]["2"] == 3
+    before, after = (pyreadstat.read_dta(path, user_missing=True) for path in (letters, out))
+    # of a missing value without a letter this reader gives any number
+    pd.testing.assert_frame_equal(before[0].head(6), after[0].head(6))
+    assert before[1].missing_user_values == after[1].missing_user_values == {"job": ["a", "b"]}
+    assert before[1].variable_value_labels == after[1].variable_value_labels
+    assert run([*protect, str(out.with_suffix(".csv"))]) == 0
+    assert "what is written does not declare them: job;" in " ".join(capsys.readouterr().out.split())
+    assert run(["measure", str(out), "--keys", "job", "--missing", "category", "--keep-missing-codes", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["classes"] == 5
+    assert run(["init", str(letters), "--keep-missing-codes", "--out", str(letters.with_name("r.yml"))]) == 0
+    assert "\nkeep_missing_codes: true\n" in letters.with_name("r.yml").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+def test_columns_without_a_name_are_noted(capsys, tmp_path, engine):
+    (tmp_path / "a.csv").write_text(",age,,sex\n1,30,x,f\n2,30,y,f\n", encoding="utf-8")
+    (tmp_path / "r.yml").write_text("key_variables: [age]\n", encoding="utf-8")
+    paths = [str(tmp_path / name) for name in ("a.csv", "r.yml", "out.csv")]
+    assert run(["protect", paths[0], "--recipe", paths[1], "--out", paths[2], "--engine", engine, "--json"]) == 0
+    notes = json.loads(capsys.readouterr().out)["notes"]
+    assert any(note.startswith("columns without a name, which are left out: 1, 3;") for note in notes)
+    assert (tmp_path / "out.csv").read_text(encoding="utf-8") == "age,sex\n30,f\n30,f\n"

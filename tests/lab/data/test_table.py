@@ -219,7 +219,7 @@ def test_faults_of_the_file(write, text, fault):
         ("counts.parquet", "is not a Parquet file"),
         ("counts.xlsx", "is not an xlsx workbook"),
         ("counts.xls", "is not an xls workbook"),
-        ("counts.ods", "ends in none of .px, .csv, .parquet, .xlsx, .xls"),
+        ("counts.ods", "ends in none of .px, .csv, .tsv, .parquet, .xlsx, .xls, .zip"),
         ("counts", "ends in none of"),
         ("counts.csv.gz", "is not a gzip file"),
     ],

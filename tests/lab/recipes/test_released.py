@@ -219,3 +219,16 @@ def test_claims_without_steps(missing):
     frame = pd.DataFrame({"a": [1, 1, 2], "s": [1, 2, 3]})
     claims = final_claims(protect(frame, KeySpec("a", missing=missing, strata="s")), 2)
     assert claims["records"].tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("step", [{"microaggregate": {"k_required": 3}}, {"add_noise": {"strength": 0.1}}])
+def test_perturbed_quantities_have_the_decimals_that_they_came_with(step):
+    """Cells such as 910472.6799999999 stood in releases of sums in cents."""
+    ((name, settings),) = step.items()
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame({"age": [30, 41] * 30, "sum": rng.lognormal(13, 1, 60).round(2), "rate": rng.random(60)})
+    settings = {**settings, "variables": ["sum", "rate"]}
+    released = protect(frame, ["age"], seed=1).apply(name, settings).frame
+    assert all(len(str(value).partition(".")[2]) <= 2 for value in released["sum"])
+    assert not released["sum"].equals(frame["sum"])
+    assert any(len(str(value)) > 10 for value in released["rate"])

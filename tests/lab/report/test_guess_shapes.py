@@ -12,6 +12,7 @@ from stdnum.cl import rut
 from kanon_lab.recipes import as_recipe
 from kanon_lab.recipes.yaml_file import parse_yaml
 from kanon_lab.report.first_config import ROLES, first_config, guess_roles, reason
+from kanon_lab.report.shapes import unanswered
 from kanon_lab.terms import texts
 
 RANDOM = np.random.default_rng(14)
@@ -124,7 +125,12 @@ SHAPES = {
     "persons of a panel": ("v7", ROW // 4, {"q": 2015 + ROW % 4, "z": ints(1, 9)}, "person", "repeats", (NUMERIC,)),
     "one value": ("kish", np.ones(N, int), KEYS, "", "constant", None),
     "nothing": ("x", [None] * N, KEYS, "", "empty", None),
+    "sexes as texts": ("x", np.where(ROW % 2, "male", "female"), KEYS, KEY, "sexes", None),
+    "sizes of households": ("x", SIZES[HOME], KEYS | {"hogar": HOME}, KEY, "household_size", None),
+    "numbers in households": ("x", HOME * 100 + ROW % 100, KEYS | {"hogar": HOME}, DIRECT, "member", None),
+    "ages by their label": ("v70", AGE, KEYS, KEY, "label", None),
 }
+LABELS = {"v70": "Age in years", "q1": "How would you judge the health services of your town by and large?"}
 
 
 def test_there_are_enough_shapes_and_every_role_and_reason_among_them():
@@ -140,7 +146,7 @@ def test_what_is_made_of_each_shape(shape, mixed):
     name, values, others, role, why, other = SHAPES[shape]
     frame = pd.DataFrame({name: values, **others})
     frame = frame.iloc[MIXED] if mixed else frame
-    found = guess_roles(frame).set_index("variable").loc[name]
+    found = guess_roles(frame, {}, LABELS).set_index("variable").loc[name]
     assert (found["role"], found["why"]) == (role, why)
     assert (found["other"] if found["unsure"] else None) == other
 
@@ -149,7 +155,7 @@ def test_what_is_made_of_each_shape(shape, mixed):
 @in_one_test("shape", SHAPES)
 def test_the_configuration_says_what_is_unsure_with_what_else_it_may_be(shape, language):
     name, values, others, role, _, other = SHAPES[shape]
-    guesses = guess_roles(pd.DataFrame({name: values, **others}))
+    guesses = guess_roles(pd.DataFrame({name: values, **others}), {}, LABELS)
     text = first_config(guesses, file="a.csv", language=language)
     said = texts("configuration", language) | {"language": language}
     row = next(guesses[guesses["variable"] == name].itertuples())
@@ -158,6 +164,18 @@ def test_the_configuration_says_what_is_unsure_with_what_else_it_may_be(shape, l
     assert all((said["unsure"] in line) == (other is not None) for line in lines)
     assert all(each in line for line in lines for each in other or ())
     assert parse_yaml(text, "text")["language"] == language
+
+
+def test_labels_of_codes_say_which_are_sexes_and_which_mean_no_answer():
+    frame = pd.DataFrame({"v1": [1, 2] * 30, "q1": [1, 2, 8, 9, 99] * 12, "q2": [1, 2, 3] * 20})
+    labels = {"v1": {1: "Hombre", 2: "Mujer"}, "q1": {1: "yes", 8: "No sabe", 9: "Refused", 99: "NS/NC", 7: "missing"}}
+    labels |= {"q2": {1: "unknowing", 2: "known", 3: "no"}}
+    guesses = guess_roles(frame, labels, LABELS).set_index("variable")
+    assert guesses.loc["v1", ["role", "why"]].tolist() == [KEY, "sexes"]
+    assert guesses.loc["q1", "why"] == "few"  # of a question that names towns and health
+    assert unanswered(frame, labels) == {"q1": [8, 9, 99]}
+    text = first_config(guesses.reset_index(), file="a.sav", unanswered=unanswered(frame, labels))
+    assert "# missing_codes:\n#   q1:\n#   - 8\n#   - 9\n#   - 99\n" in text
 
 
 def proposed(frame):

@@ -182,7 +182,7 @@ def test_no_page_for_everybody_teaches_how_to_undo_the_release(found):
     parts = dict.fromkeys(("shown", "suppressed", "records", "k", "told", "cells", "values", "step", "digits"), 7)
     parts |= {name: name.upper() for name in ("variable", "household", "column", "names", "keys", "name")}
     parts |= {"columns": ("COLUMN",), "share": 0.5, "level": 0.001, "largest": 3, "k_without": 4, "uniques": 9}
-    parts |= {"often": 0.2, "at_random": 0.1, "role": "key"}
+    parts |= {"often": 0.2, "at_random": 0.1, "role": "key", "remedy": Note("mend_column")}
     notes = tuple(Note(key, **parts) for key in UNDOING)
     cautions = tuple(Caution("exposed", 7, ("COLUMN",), note) for note in notes)
     attacked = dataclasses.replace(found, notes=notes, judged=dataclasses.replace(found.judged, cautions=cautions))
