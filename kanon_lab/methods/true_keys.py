@@ -43,7 +43,7 @@ def suppressed_for_true_keys(
     def others(row: int, keys: np.ndarray) -> np.ndarray:
         """Of some true keys those that meet no other class of the row's person, or all."""
         keys = np.flatnonzero(keys)
-        if person is None or order is None:
+        if person is None or order is None or in_order is None:
             return keys
         for other in order[slice(*np.searchsorted(in_order, [person[row], person[row] + 1]))]:
             if other != row:
