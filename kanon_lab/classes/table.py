@@ -352,8 +352,8 @@ class ClassTable:
             counted(rows, items[which] % m, self.n_classes, m)
             for rows, which in compatible_items(self.codes, class_, number)
         ]
-        triplets = [np.concatenate(part) for part in zip(*parts, strict=True)]
-        return ValueCounts(values.values, *triplets, overall, self.n_classes)
+        rows, value, count = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return ValueCounts(values.values, rows, value, count, overall, self.n_classes)
 
     def _compatible_counts(
         self, class_: np.ndarray, value: np.ndarray, count: np.ndarray, m: int

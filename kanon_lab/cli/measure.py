@@ -188,8 +188,8 @@ def measure(
     from kanon_lab.measures import measure
 
     if classes and (source.file or weight or household or person or save_classes):
-        options = "--weight, --household, --person and --save-classes"
-        raise OptionError(f"--classes takes the place of FILE, and of {options}")
+        others = "--weight, --household, --person and --save-classes"
+        raise OptionError(f"--classes takes the place of FILE, and of {others}")
     if not classes and not source.file:
         raise OptionError("name a FILE, or counts that were saved (--classes)")
     if not classes and not keys:

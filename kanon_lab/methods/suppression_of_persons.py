@@ -55,7 +55,7 @@ def suppressed_for_persons(
         if max(k for _, k in required) + more > strata[strata > 0].min():  # nothing but one class is left
             for (columns, k), persons in zip(required, alike, strict=True):
                 rows = np.isin(codes[:, -1], codes[persons < k, -1])
-                codes[np.ix_(rows, columns)] = -1
+                codes[np.ix_(rows, np.asarray(columns))] = -1
             return codes
 
 
