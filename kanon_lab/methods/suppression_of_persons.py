@@ -78,7 +78,7 @@ def _until_enough(
             trial = codes[short][:, part]
             known = trial[:, column] >= 0
             trial[:, column] = -1
-            found = np.where(known, np.minimum(compatible_persons(trial, persons, pairs[1]), k), -1)
-            better = found > best
-            best, choice = np.where(better, found, best), np.where(better, column, choice)
+            gained = np.where(known, np.minimum(compatible_persons(trial, persons, pairs[1]), k), -1)
+            better = gained > best
+            best, choice = np.where(better, gained, best), np.where(better, column, choice)
         codes[short, np.asarray(columns)[choice]] = -1
