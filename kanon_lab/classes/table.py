@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.arguments import is_number
-from kanon_lab.classes.persons import count_persons, person_codes, with_persons
 from kanon_lab.columns import (
     Coded,
     coded,
@@ -225,6 +224,8 @@ class ClassTable:
         """Records, or persons, that have exactly these key values: `f_k` if a missing one is a value of its own."""
         if self.person_of_row is None:
             return self.records
+        from kanon_lab.classes.persons import count_persons
+
         return count_persons(self.class_of_row, self.person_of_row, self.n_classes)
 
     @property
@@ -286,6 +287,8 @@ class ClassTable:
         """Each pair of a household and a person, once; None where the spec does not name both."""
         if self.person_of_row is None or self.spec.household is None:
             return None
+        from kanon_lab.classes.persons import with_persons
+
         return with_persons(coded(self._others[self.spec.household]).codes.astype(np.int64), self.person_of_row)
 
     def records_at(self, rows: np.ndarray) -> int:
@@ -334,6 +337,8 @@ class ClassTable:
 
     def _values_of_persons(self, values: Coded, known: Any) -> ValueCounts:
         """How many persons have each value in each class; one who has several counts once for each."""
+        from kanon_lab.classes.persons import compatible_items, with_persons
+
         assert self.person_of_row is not None
         m, persons = len(values.values), self.person_of_row[known]
         item = persons * np.int64(m) + values.codes[known]
@@ -342,15 +347,13 @@ class ClassTable:
         own = counted(class_, item % m, self.n_classes, m)
         if not self.has_gaps:
             return ValueCounts(values.values, *own, overall, self.n_classes)
-        from kanon_lab.classes.persons import compatible_items
-
         number, items = pd.factorize(item)  # as many as there are
         parts = [
             counted(rows, items[which] % m, self.n_classes, m)
             for rows, which in compatible_items(self.codes, class_, number)
         ]
-        class_, value, count = (np.concatenate(part) for part in zip(*parts, strict=True))
-        return ValueCounts(values.values, class_, value, count, overall, self.n_classes)
+        rows, value, count = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return ValueCounts(values.values, rows, value, count, overall, self.n_classes)
 
     def _compatible_counts(
         self, class_: np.ndarray, value: np.ndarray, count: np.ndarray, m: int
@@ -449,7 +452,7 @@ def _table(
         at = absent.index(True)
         table._refuse(columns[at].codes < 0, spec.key_variables[at], "a missing value", MISSING_REMEDY)
     if spec.person is not None:
-        return _of_persons(table, person_codes(frame[spec.person]), weights)
+        return _of_persons(table, frame[spec.person], weights)
     if spec.missing == "wildcard" and any(absent):
         from kanon_lab.classes.compatible import compatible_sums
 
@@ -459,8 +462,11 @@ def _table(
     return table
 
 
-def _of_persons(table: ClassTable, person: np.ndarray, weights: np.ndarray | Sums | None) -> ClassTable:
+def _of_persons(table: ClassTable, column: pd.Series, weights: np.ndarray | Sums | None) -> ClassTable:
     """A class table whose frequencies count persons, each with the mean weight of its records."""
+    from kanon_lab.classes.persons import compatible_persons, person_codes, with_persons
+
+    person = person_codes(column)
     persons, of_person = int(person.max()) + 1, None
     if weights is not None:
         from kanon_lab.classes.sums import sums_by_group
@@ -473,8 +479,6 @@ def _of_persons(table: ClassTable, person: np.ndarray, weights: np.ndarray | Sum
     if of_person is not None:
         F_k = sums_by_group(class_, of_person[who], table.n_classes).rounded
     if table.has_gaps:
-        from kanon_lab.classes.persons import compatible_persons
-
         rows = table.codes[class_], who
         f_k = compatible_persons(table.codes, *rows)
         alone = f_k == own

@@ -213,8 +213,8 @@ def measure(
     if population_count is not None and population is None:
         raise OptionError("--population-count is of a population, and --population is not given")
     if classes and (source.file or weight or household or person or save_classes):
-        taken = "--weight, --household, --person and --save-classes"
-        raise OptionError(f"--classes takes the place of FILE, and of {taken}")
+        others = "--weight, --household, --person and --save-classes"
+        raise OptionError(f"--classes takes the place of FILE, and of {others}")
     if not classes and not source.file:
         raise OptionError("name a FILE, or counts that were saved (--classes)")
     if not classes and not keys:

@@ -344,7 +344,8 @@ def household_size(household: pd.Series) -> pd.Series:
 def with_household_size(table: ClassTable) -> dict[str, int]:
     """``classes``, ``k_achieved`` and ``sample_uniques`` with the size of each household as a further key.
 
-    If there are as many classes as without it, the keys revealed the size already.
+    If there are as many classes as without it, the keys revealed the size already. Records are counted, also where the
+    spec names a person.
 
     Examples
     --------
@@ -368,6 +369,7 @@ def with_household_composition(table: ClassTable) -> dict[str, int]:
     """``classes``, ``k_achieved`` and ``sample_uniques`` for an intruder who knows the keys of all household members.
 
     The classes of all members (and so their number) are a further key. A missing key is a value, whatever the policy.
+    Records are counted, also where the spec names a person.
 
     Examples
     --------

@@ -55,7 +55,7 @@ def suppressed_for_persons(
         if max(k for _, k in required) + more > strata[strata > 0].min():  # nothing but one class is left
             for (columns, k), persons in zip(required, alike, strict=True):
                 rows = np.isin(codes[:, -1], codes[persons < k, -1])
-                codes[np.ix_(np.flatnonzero(rows), np.array(columns))] = -1
+                codes[np.ix_(rows, np.asarray(columns))] = -1
             return codes
 
 
@@ -78,7 +78,7 @@ def _until_enough(
             trial = codes[short][:, part]
             known = trial[:, column] >= 0
             trial[:, column] = -1
-            found = np.where(known, np.minimum(compatible_persons(trial, persons, pairs[1]), k), -1)
-            better = found > best
-            best, choice = np.where(better, found, best), np.where(better, column, choice)
+            gained = np.where(known, np.minimum(compatible_persons(trial, persons, pairs[1]), k), -1)
+            better = gained > best
+            best, choice = np.where(better, gained, best), np.where(better, column, choice)
         codes[short, np.asarray(columns)[choice]] = -1

@@ -37,13 +37,13 @@ def suppressed_for_true_keys(
     else:
         records, counts = np.ones(len(true), dtype=np.int64), compatible_persons(true, shown, person)
 
-    order = np.argsort(person, kind="stable") if person is not None else None
-    in_order = person[order] if person is not None else None
+    order = np.arange(0) if person is None else np.argsort(person, kind="stable")
+    in_order = order if person is None else person[order]
 
     def others(row: int, keys: np.ndarray) -> np.ndarray:
         """Of some true keys those that meet no other class of the row's person, or all."""
         keys = np.flatnonzero(keys)
-        if person is None or order is None or in_order is None:
+        if person is None:
             return keys
         for other in order[slice(*np.searchsorted(in_order, [person[row], person[row] + 1]))]:
             if other != row:

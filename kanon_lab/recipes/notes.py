@@ -63,6 +63,9 @@ def notes_of(protection: Chain) -> Iterator[Note]:
     yield from _households(protection)
     yield from order_notes(protection)
     yield from _perturbed(protection)
+    for number, step in enumerate(protection.steps, 1):
+        if spec.person is not None and step.name == "microaggregate":
+            yield Note("groups_of_records", step=number, name=step.name)
     yield from _guessed(protection)
     yield from label_notes(protection)
     yield from population_notes(protection)

@@ -94,8 +94,9 @@ def wave_of(codes: np.ndarray, others: pd.DataFrame) -> str | None:
     pairs = (times * (times - 1)).sum() / 2
     for name, column in named_columns(others):
         other = coded(column).codes.astype(np.int64)
-        shares = np.bincount(other[other >= 0]) / len(other)
-        if pairs * (shares**2).sum() < _PAIRS or not _FEWEST <= len(shares) <= _WAVES * times.max():
+        records = np.bincount(other[other >= 0]).astype(float)
+        alike = (records * (records - 1)).sum() / (len(other) * (len(other) - 1))  # of pairs of any records
+        if pairs * alike < _PAIRS or not _FEWEST <= len(records) <= _WAVES * times.max():
             continue
         both = (codes >= 0) & (other >= 0)
         _, some = distinct_rows(np.column_stack([codes, other])[both])

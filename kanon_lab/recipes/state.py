@@ -224,7 +224,8 @@ class Chain(Baseline):
             home, _ = distinct(self.original.loc[self.state.working.index, self.units])
         identifiers = identifiers_in(self.state.released, self.spec, home=home, known=contents)
         self.start.contents.update((key, kinds) for key, kinds in contents.items() if key[0] not in changed)
-        if self.shows_persons and (name := str(self.spec.person)) not in changed:
+        name = self.spec.person
+        if name is not None and self.shows_persons and name not in changed:
             identifiers = (*identifiers, Identifier((name,), "person", int(self.original[name].notna().sum())))
         return identifiers
 

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanon_lab import KeySpec, class_table, protect
+from kanon_lab import KeySpec, class_table, measures, protect
+from kanon_lab.engines import count_frame
 from kanon_lab.errors import OptionError
+from kanon_lab.measures import with_path
 from kanon_lab.methods import local_suppression, suppress_above_risk
 from kanon_lab.recipes import as_recipe, judge, risk_utility_map
 
@@ -120,3 +122,21 @@ def test_a_person_has_no_other_role():
     for other in ({"weight": "id"}, {"household": "id"}, {"direct_identifiers": "id"}, {"strata": "id"}):
         with pytest.raises(OptionError, match="id is .*: give it one of the two roles"):
             KeySpec(KEYS, person="id", **other)
+
+
+def test_counts_give_the_same_as_records(panel):
+    rng = np.random.default_rng(6)
+    some = panel.assign(zone=panel["zone"].where(rng.random(900) > 0.1), w=rng.integers(1, 9, 900) / 4 + 1)
+    spec = KeySpec(["zone", "work"], person="id", weight="w", sensitive_variables="year")
+    records, counts = class_table(some, spec), count_frame(some, spec).table()
+    assert counts.f_k.tolist() == records.f_k.tolist() and counts.F_k.tolist() == pytest.approx(records.F_k.tolist())
+    assert counts.n_units == 150 and counts.violations([120]) == records.violations([120])
+    assert with_path(counts) == with_path(records)
+    assert counts.sensitive_counts("year").count.tolist() == records.sensitive_counts("year").count.tolist()
+
+
+@pytest.mark.parametrize("method", ["suda", "loglinear"])
+def test_what_counts_records_refuses_a_person(panel, method):
+    table = class_table(panel, KeySpec(KEYS, person="id"))
+    with pytest.raises(OptionError, match="counts records, and id names persons; take one record of each person"):
+        getattr(measures, method)(table, sampling_fraction=0.1)
