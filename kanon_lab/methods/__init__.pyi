@@ -1,4 +1,3 @@
-from .downcoding import downcoding_attack as downcoding_attack
 from .full_domain import LOSSES as LOSSES
 from .full_domain import LatticeResult as LatticeResult
 from .full_domain import generalise as generalise
@@ -7,15 +6,10 @@ from .full_domain import lattice_search as lattice_search
 from .full_domain import level_grid as level_grid
 from .full_domain import suppress_records as suppress_records
 from .hierarchy import Hierarchy as Hierarchy
-from .inversion import ends_attack as ends_attack
-from .inversion import means_attack as means_attack
-from .inversion import pram_attack as pram_attack
 from .lattice import L_KINDS as L_KINDS
 from .lattice import MOST_NODES as MOST_NODES
 from .local_recoding import MondrianResult as MondrianResult
 from .local_recoding import mondrian as mondrian
-from .minimality import minimality_attack as minimality_attack
-from .minimality import rerun_attack as rerun_attack
 from .perturbation import KEEPS as KEEPS
 from .perturbation import Keep as Keep
 from .perturbation import Perturbed as Perturbed

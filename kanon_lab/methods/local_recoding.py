@@ -214,7 +214,7 @@ def mondrian(
         All values, in order, of keys that are neither numbers nor have a hierarchy.
     grids : mapping of str to number, optional
         Of keys that are numbers a width, above 0: their labels then end at multiples of it instead of at the smallest
-        and largest value of the part, which somebody has (see `kanon_lab.methods.ends_attack`).
+        and largest value of the part, which somebody has (see `kanon_book.attacks.ends_attack`).
 
     Returns
     -------

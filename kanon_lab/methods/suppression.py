@@ -265,7 +265,7 @@ def local_suppression(
         ``category``. For ``true_key`` a few more records lose values after the suppression for ``compatible``.
     seed : int, optional
         Where keys of equal importance serve a record equally well, the key that it loses is drawn with this seed. By
-        default it is the key with most values, as an intruder can know; see `kanon_lab.methods.minimality_attack`.
+        default it is the key with most values, as an intruder can know; see `kanon_book.attacks.minimality_attack`.
     counts : Counts, optional
         How many records each row stands for; by default 1.
     true_keys : tuple of two ndarrays, each (rows, keys), optional

@@ -10,4 +10,3 @@ from .config import read_config as read_config
 from .measured import office_verdict as office_verdict
 from .sections import SECTIONS as SECTIONS
 from .sections import section as section
-from .two_pages import two_pages_attack as two_pages_attack

@@ -18,7 +18,6 @@ from kanon_lab.report.config import as_config
 from kanon_lab.report.public import public, sided, step_of
 from kanon_lab.report.safe import allowed, safe_quantiles, shown_settings
 from kanon_lab.report.sections import SECTIONS, section
-from kanon_lab.report.two_pages import two_pages_attack
 from kanon_lab.report.words import Few, Words, texts
 from kanon_lab.terms import Note
 
@@ -323,17 +322,6 @@ def test_records_that_only_four_keys_make_unique_leave_a_page_all_the_same():
     found = analyse(frame, as_config({"key_variables": [*"abcd"]}), name="x")
     assert len(found.suda) and not len(found.unique_sets)
     assert section(found, "riskiest", "es")
-
-
-def test_a_count_at_the_edge_of_its_step_tells_the_value_of_who_is_left_out():
-    """23 persons are shown as 25, and 22 as 20; 37 and 36 both as 35."""
-    frame = pd.DataFrame({"sex": [*"mf"] * 30, "ill": ["yes"] * 23 + ["no"] * 37, "pay": [*range(60)]})
-    roles = {"key_variables": ["sex"], "sensitive_variables": ["ill"], "numeric_variables": ["pay"]}
-    limits = {"k": 3, "exposed_by_columns": None, "identifiers_found": None}
-    attacked = two_pages_attack(frame, as_config({**roles, "limits": limits}), [0, 59]).set_index("question")
-    assert attacked.loc["sensitive value"].tolist() == [2, 1, 1]
-    assert attacked.loc["sample unique"].tolist() == [2, 0, 0]
-    assert attacked.loc["difference", "answered"] >= 1
 
 
 def test_the_seed_of_a_suppression_is_on_the_internal_page_only():

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kanon_book.attacks import minimality_attack, rerun_attack
 from kanon_lab.errors import DataError, OptionError
-from kanon_lab.methods import local_suppression, minimality_attack, rerun_attack
+from kanon_lab.methods import local_suppression
 from kanon_lab.roles import KeySpec
 
 KEYS = ["a", "b"]

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kanon_book.attacks import downcoding_attack
 from kanon_lab.errors import DataError
-from kanon_lab.methods import Hierarchy, downcoding_attack, local_suppression
+from kanon_lab.methods import Hierarchy, local_suppression
 
 AGES = Hierarchy.from_mapping({"1": "few", "2": "few", "3": "many"})
 GROUP = {"1": "few", "2": "few", "3": "many"}

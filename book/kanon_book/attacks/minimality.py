@@ -207,7 +207,7 @@ def minimality_attack(
     --------
     >>> before = pd.DataFrame({'sex': list('fffmmm'), 'age': ['old', 'old', 'young', 'old', 'young', 'young']})
     >>> after = kanon_lab.local_suppression(before, ['sex', 'age'], k_required=2).frame
-    >>> kanon_lab.methods.minimality_attack(before, after, ['sex', 'age'], k_required=2)
+    >>> kanon_book.attacks.minimality_attack(before, after, ['sex', 'age'], k_required=2)
       variable  cells  chance  right  candidates  narrowed  certain
     0      sex      2     0.5    1.0         1.0       1.0      1.0
     1      all      2     0.5    1.0         1.0       1.0      1.0
@@ -263,7 +263,7 @@ def rerun_attack(
     Examples
     --------
     >>> before = pd.DataFrame({'sex': list('fffmmm'), 'age': ['old', 'old', 'young', 'old', 'young', 'young']})
-    >>> kanon_lab.methods.rerun_attack(before, ['sex', 'age'], k_required=2)
+    >>> kanon_book.attacks.rerun_attack(before, ['sex', 'age'], k_required=2)
       variable  cells  chance  right  candidates  narrowed  certain
     0      sex      2     0.5    1.0         1.0       1.0      1.0
     1      all      2     0.5    1.0         1.0       1.0      1.0

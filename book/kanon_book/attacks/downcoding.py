@@ -56,7 +56,7 @@ def downcoding_attack(
     >>> ages = kanon_lab.methods.Hierarchy.from_mapping({'20': '20s', '25': '20s', '30': '30s'})
     >>> def recode(frame):
     ...     return kanon_lab.methods.mondrian(frame, k_required=2, keys='age', hierarchies={'age': ages}).frame
-    >>> kanon_lab.methods.downcoding_attack(before, recode, 'age', {'age': ages}).to_dict()
+    >>> kanon_book.attacks.downcoding_attack(before, recode, 'age', {'age': ages}).to_dict()
     {'records': 2.0, 'chance': 0.5, 'right': 0.5, 'narrowed': 0.0, 'files': 2.0}
     """
     names = KeySpec(keys, missing="error").key_variables

@@ -5,15 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kanon_book.attacks import ends_attack, means_attack, pram_attack
 from kanon_lab.errors import DataError
-from kanon_lab.methods import (
-    ends_attack,
-    means_attack,
-    microaggregate,
-    mondrian,
-    pram_attack,
-    transition_matrix,
-)
+from kanon_lab.methods import microaggregate, mondrian, transition_matrix
 
 ages = st.lists(st.tuples(st.integers(0, 30), st.integers(-5, 5)), min_size=2, max_size=16)
 

@@ -44,7 +44,7 @@ def two_pages_attack(frame: pd.DataFrame, config: ReportConfig, persons: Iterabl
     >>> from kanon_lab.report import as_config
     >>> frame = pd.DataFrame({'sex': list('fm') * 30, 'ill': ['yes'] * 23 + ['no'] * 37})
     >>> config = as_config({'key_variables': ['sex'], 'sensitive_variables': ['ill'], 'limits': {'k': 3}})
-    >>> answers = kanon_lab.report.two_pages_attack(frame, config, [0, 59]).set_index('question')
+    >>> answers = kanon_book.attacks.two_pages_attack(frame, config, [0, 59]).set_index('question')
     >>> answers.loc['sensitive value'].to_dict()
     {'pairs': 2, 'answered': 1, 'right': 1}
     """

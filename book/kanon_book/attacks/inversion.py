@@ -56,7 +56,7 @@ def ends_attack(original: pd.DataFrame, released: pd.DataFrame, keys: Iterable[s
     --------
     >>> before = pd.DataFrame({'age': [21, 25, 48, 55, 60]})
     >>> after = kanon_lab.methods.mondrian(before, k_required=2, keys='age').frame
-    >>> kanon_lab.methods.ends_attack(before, after, 'age')[['cells', 'at_end', 'narrowed']]
+    >>> kanon_book.attacks.ends_attack(before, after, 'age')[['cells', 'at_end', 'narrowed']]
        cells  at_end  narrowed
     0      5     0.8       0.4
     """
@@ -102,7 +102,7 @@ def pram_attack(original: pd.Series, released: pd.Series, matrix: object, *, sha
     >>> truth = pd.Series(['well'] * 8 + ['ill'] * 2)
     >>> moved = pd.Series(['well'] * 7 + ['ill'] * 3)
     >>> used = kanon_lab.methods.transition_matrix(['ill', 'well'], keep=0.8)
-    >>> kanon_lab.methods.pram_attack(truth, moved, used).round(2).to_dict()
+    >>> kanon_book.attacks.pram_attack(truth, moved, used).round(2).to_dict()
     {'cells': 10.0, 'chance': 0.8, 'taken': 0.9, 'right': 0.8}
     """
     _paired(original.to_frame("value"), released.to_frame("value"), ["value"])
@@ -149,7 +149,7 @@ def means_attack(original: pd.Series, released: pd.Series, groups: Iterable[int]
     --------
     >>> income = pd.Series([900, 1200, 1500, 3000, 3100, 5000])
     >>> result = kanon_lab.methods.microaggregate(income.to_frame('income'), 'income', k_required=3)
-    >>> kanon_lab.methods.means_attack(income, result.frame['income'], result.details['groups']).round(2).to_dict()
+    >>> kanon_book.attacks.means_attack(income, result.frame['income'], result.details['groups']).round(2).to_dict()
     {'cells': 6.0, 'chance': 0.17, 'right': 1.0, 'but_one': 0.0}
     """
     _paired(original.to_frame("value"), released.to_frame("value"), ["value"])
