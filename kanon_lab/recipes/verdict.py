@@ -82,7 +82,11 @@ _WITHOUT_KEYS = ("numeric_linkage", "household_uniques")
 # A caution is given if more than this share (0-1) of the records is linked by their quantities.
 _MOST_LINKED = 0.05
 # Limits that an engine's counts cannot be held against; where an office takes one away, nothing else speaks of it.
-_OF_RECORDS = [name for name, measure in LIMITS.items() if measure.taken_from == "release" and not measure.counted]
+_OF_RECORDS = [
+    name
+    for name, measure in LIMITS.items()
+    if not measure.counted and measure.limit is not None and (measure.limit.always or measure.limit.with_risk)
+]
 # Limits on the values of a class: with one of them an office has said what is enough.
 _OF_VALUES = [name for name, measure in LIMITS.items() if measure.kind == "diversity"]
 
@@ -163,8 +167,8 @@ def _can_fail(name: str, limit: Any) -> bool:
     limits = limit.values() if isinstance(limit, Mapping) else [limit]
     if asked.by == "combination" and not isinstance(limit, int):
         limits = [entry.least for entry in limit]
-    most = 1 if measure.share else inf
-    return not asked.beside and any(value > 1 if asked.bound == "at least" else value < most for value in limits)
+    least, most = (0, 1) if measure.share else (1, inf)  # of what is measured
+    return not asked.beside and any(value > least if asked.bound == "at least" else value < most for value in limits)
 
 
 def judge(protection: Chain, limits: Mapping[str, Any], *, k_required: int | None = None) -> Judged:
@@ -440,8 +444,8 @@ def _cautions(release: Release, limits: Mapping[str, Any]) -> Iterator[Caution]:
     if protection.state.counts is None:
         for columns, note in stale_ghosts(protection):
             yield Caution(note.key, None, columns, Note("caution_grave", note=note))
-    elif left := tuple(name for name in _OF_RECORDS if name not in limits):
-        yield Caution("uncounted", None, (), Note("caution_uncounted", names=left))
+    elif left := [name for name in _OF_RECORDS if name not in limits and getattr(spec, LIMITS[name].needs or "k", True)]:
+        yield Caution("uncounted", None, (), Note("caution_uncounted", names=tuple(left)))
 
 
 def _caution(key: str, records: int | None, columns: tuple[str, ...], **parts: Any) -> Caution:
