@@ -444,7 +444,9 @@ def _cautions(release: Release, limits: Mapping[str, Any]) -> Iterator[Caution]:
     if protection.state.counts is None:
         for columns, note in stale_ghosts(protection):
             yield Caution(note.key, None, columns, Note("caution_grave", note=note))
-    elif left := [name for name in _OF_RECORDS if name not in limits and getattr(spec, LIMITS[name].needs or "k", True)]:
+        return
+    left = [name for name in _OF_RECORDS if name not in limits and getattr(spec, LIMITS[name].needs or "k", True)]
+    if left:
         yield Caution("uncounted", None, (), Note("caution_uncounted", names=tuple(left)))
 
 
