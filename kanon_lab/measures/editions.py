@@ -103,30 +103,31 @@ class Editions:
         return "new" if (differences > 0).all() else "old" if (differences < 0).all() else None
 
     @cached_property
-    def exposed(self) -> np.ndarray:
-        """For each person, the persons alike for an intruder who has both editions.
+    def exposed(self) -> list[np.ndarray]:
+        """For each person, the persons alike for an intruder who has both editions: one array, or several.
 
-        Without links: those of the new edition alone; the persons who came or left, if one edition may be the other
-        with more persons; and those in the bands that crossing bands make, if both may have the same persons.
+        Without links there is one for each way to look, and a person may be in several: those of the new edition alone;
+        the persons who came or left, if one edition may be the other with more persons; and for each variable those in
+        the bands that crossing bands make, if both may have the same persons.
         """
         if self.linked is not None:
-            return self.linked.exposed
+            return [self.linked.exposed]
         more = np.abs(self.differences) if self.nested else np.zeros(0, dtype=np.int64)
         crossed = [of_variable.persons for of_variable in self.crossings.values()]
-        parts = [self.alike["new"], more, *crossed]
-        return np.concatenate([parts[0], *(np.repeat(part, part) for part in parts[1:])])
+        return [self.alike["new"], *(np.repeat(part, part) for part in (more, *crossed))]
 
     @property
     def k_with(self) -> int:
         """The fewest persons alike for an intruder who has both editions."""
-        return int(self.exposed.min())
+        return int(min(part.min() for part in self.exposed if len(part)))
 
     @property
     def groups(self) -> pd.DataFrame:
         """One row a group of persons: ``persons``, ``k`` (the fewest alike), ``unique``, and by each k those below it.
 
         Groups are ``old`` and ``new`` (each edition alone); if there are links, persons in both by both editions
-        (``joint``, ``filled``), and those in one only (``only_old``, ``only_new``); and ``with`` (`exposed`).
+        (``joint``, ``filled``), and those in one only (``only_old``, ``only_new``); and ``with`` (`exposed`): without
+        links, at least so many.
         """
         groups, linked = dict(self.alike), self.linked
         if linked is not None:
@@ -134,8 +135,10 @@ class Editions:
             groups |= {"only_old": linked.only_old, "only_new": linked.only_new}
         rows = [
             (name, len(alike), _smallest(alike), *(int((alike < k).sum()) for k in (2, *self.k)))
-            for name, alike in (groups | {"with": self.exposed}).items()
+            for name, alike in groups.items()
         ]
+        below = [max(int((part < k).sum()) for part in self.exposed) for k in (2, *self.k)]
+        rows.append(("with", max(map(len, self.exposed)), self.k_with, *below))
         table = pd.DataFrame(rows, columns=["group", "persons", "k", "unique", *self.k])
         return table.astype({"k": "Int64"}).set_index("group")
 

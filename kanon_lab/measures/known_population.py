@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -67,11 +67,13 @@ class Population:
         return cls(frame[names].iloc[some].reset_index(drop=True), np.bincount(group, weights=persons))
 
     def beside(self, table: ClassTable) -> InPopulation | None:
-        """The classes of a file in it; None where a key is not in it, or `untold`."""
+        """The classes of a file in it; None where a key is not in it, or `untold`. A missing key may be any value."""
         keys = table.spec.key_variables
         if not {*keys} <= {*self.keys} or not {*keys}.isdisjoint(self.untold):
             return None
-        F_k, absent = persons_alike(table, self.keys, self.persons)
+        spec = table.spec  # a register knows what a gap of the file may be, whatever a gap means in the file
+        alike = replace(table, spec=replace(spec, missing="wildcard")) if spec.missing == "category" else table
+        F_k, absent = persons_alike(alike, self.keys, self.persons)
         return InPopulation(table, F_k, float(self.persons.sum()), absent)
 
 
@@ -101,8 +103,8 @@ class InPopulation:
         return math.floor(self.F_k.min())
 
     def below(self, k: int) -> int:
-        """Records whose key fewer than k persons have."""
-        return int(self.table.records.sum(where=np.floor(self.F_k) < k))
+        """Records (or persons of the file) whose key fewer than k persons have."""
+        return self.table.units_in(np.floor(self.F_k) < k)
 
     @cached_property
     def share(self) -> np.ndarray:
@@ -126,18 +128,22 @@ class InPopulation:
         return float(self.share.max())
 
     def above(self, share: float) -> int:
-        """Records of classes with a larger share."""
-        return int(self.table.records.sum(where=self.share > share))
+        """Records (or persons of the file) of classes with a larger share."""
+        return self.table.units_in(self.share > share)
 
     @property
     def short(self) -> int:
-        """Records of classes that have more records than persons: file and population contradict each other."""
-        return int(self.table.records.sum(where=self.F_k < self.table.records))
+        """Records (or persons) of classes that have more of them than persons: file and population contradict."""
+        return self.table.units_in(self.F_k < self.table.own_k)
 
     @property
     def global_risk(self) -> float:
-        """Mean over records of 1 / F_k, with F_k counted; 1 for a record whose key the population lacks."""
-        return float((self.table.records / np.maximum(self.F_k, 1)).sum() / self.table.n)
+        """Mean over records of 1 / F_k, with F_k counted; 1 for a record whose key the population lacks.
+
+        Of persons who have several records, the mean over them of the largest.
+        """
+        risks, units = self.table.by_unit(1 / np.maximum(self.F_k, 1))
+        return float((risks * units).sum() / self.table.n_units)
 
     @property
     def notes(self) -> tuple[Note, ...]:

@@ -295,9 +295,9 @@ _ROWS = [
              "{limit}. Recodifique las claves como en la edición anterior, suprima las mismas celdas, dé seudónimos "
              "nuevos y desordene los registros."),
             unset=("This needs the file that was released earlier (earlier_release: {{file: last_year.csv, id: "
-                   "pseudonym}}), and records in memory.",
+                   "pseudonym}}), records in memory, and one record for each person.",
                    "Esto requiere el archivo que se publicó antes (earlier_release: {{file: anterior.csv, id: "
-                   "seudonimo}}) y los registros en memoria."),
+                   "seudonimo}}), los registros en memoria y un solo registro por persona."),
             inside=True)),
     _in_population("k_map", "anonymity",
         ("k-map: fewest persons of the population with the key of a record",

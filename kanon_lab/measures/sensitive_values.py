@@ -224,6 +224,15 @@ def diversity(
     return Diversity(str(column.name), recursive_c, distance, table.spec.missing, counts.values, classes, file)
 
 
+def worst_values(counts: ValueCounts, *, recursive_c: float = 2.0) -> dict[str, float | None]:
+    """For each of the `MEASURES` its worst value over classes of which only the counts of values are known.
+
+    Values are at equal distances.
+    """
+    values = ClassValues(_distributions(counts)[0], recursive_c, equal_distance)
+    return {row.name: _worst(row.name, row.of(values)) for row in measures(taken_from="values")}
+
+
 def p_sensitivity(table: ClassTable, variables: Iterable[str] | str | None = None) -> PSensitivity:
     """The p and the k for which a file is p-sensitive k-anonymous (Truta and Vinay 2006).
 

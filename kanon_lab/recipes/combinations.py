@@ -49,7 +49,7 @@ class CombinationLimit:
         for keys in self.sets:
             if not {*keys} <= {*spec.key_variables}:
                 continue
-            if true_keys and not (self.persons and protection.person is not None):
+            if true_keys:
                 alike = self._meeting_true_keys(protection, keys)
                 few = records_in(alike < self.least, state.counts, protection.person)
             else:
@@ -65,8 +65,11 @@ class CombinationLimit:
         """For each row, the released records, or persons, that are compatible with its true keys."""
         state, weight = protection.state, protection.spec.weight
         known, shown = state.truth.attacked(protection.aligned, keys)
-        if protection.person is not None:
-            return compatible_persons(known, shown, protection.person)
+        if (person := protection.person) is not None:
+            weights = None
+            if self.persons and weight is not None:  # of a person the mean of those of its records
+                weights = np.bincount(person, protection.ordered[weight].to_numpy(dtype=float)) / np.bincount(person)
+            return compatible_persons(known, shown, person, weights)
         size = np.ones(len(shown)) if state.counts is None else state.counts.records.astype(float)
         if self.persons and weight is not None:
             sums = None if state.counts is None else state.counts.weights

@@ -18,12 +18,13 @@ from kanon_lab.measures import measure, with_household_composition, with_path
 from kanon_lab.measures.class_values import distinct_l
 from kanon_lab.measures.editions import Editions
 from kanon_lab.measures.file_measures import UNWEIGHTED, ClassRisks
-from kanon_lab.measures.registry import LIMITS, limit_of
+from kanon_lab.measures.registry import LIMITS, MEASURES, limit_of
 from kanon_lab.methods import CLAIMS
 from kanon_lab.recipes.combinations import by_keys
 from kanon_lab.recipes.exposure import Exposure, exposed_by_columns
 from kanon_lab.recipes.households import household_keys, keeps_household_ids
 from kanon_lab.recipes.identifiers import columns_of
+from kanon_lab.recipes.met_values import MetValues
 from kanon_lab.recipes.notes import stale_ghosts
 from kanon_lab.recipes.persons import Paths, paths_of, repeated_identifiers
 from kanon_lab.recipes.released import unassigned
@@ -64,12 +65,23 @@ def with_household_keys(protection: Chain) -> Chain:
 
 
 def final_diversity(protection: Chain) -> tuple[dict[str, dict], list[str]]:
-    """Diversity of the released sensitive variables and notes on it; a `DataError` where one has no value at all."""
+    """Diversity of the released sensitive variables and notes on it; a `DataError` where one has no value at all.
+
+    Where an intruder who knows true keys decides on k, the worst is that of the records whom these keys meet too.
+    """
     spec, removed = protection.released_spec, protection.state.removed
     if not (sensitive := tuple(name for name in spec.sensitive_variables if name not in removed)):
         return {}, []
     spec = replace(spec, sensitive_variables=sensitive, weight=None, household=None, strata=())
-    measured = measure(protection.state.table(spec), k=(), thresholds=()).to_dict()
+    table = protection.state.table(spec)
+    measured = measure(table, k=(), thresholds=()).to_dict()
+    if decisive_claim(protection) == "true_key":
+        for name, of_variable in measured["diversity"].items():
+            for key, value in MetValues(protection, table, name).worst().items():
+                if value is not None and (
+                    of_variable[key] is None or MEASURES[key].least == (value < of_variable[key])
+                ):
+                    of_variable[key] = value
     return measured["diversity"], [note for note in measured["notes"] if note != UNWEIGHTED]
 
 
@@ -356,6 +368,12 @@ class Release:
         known = {*population.keys} - {*population.untold}
         return tuple(name for name in self.table.spec.key_variables if name not in known)
 
+    def alike_in(self, variable: str) -> int:
+        """Records for whom only one value of a sensitive variable is met."""
+        if decisive_claim(self.protection) == "true_key":
+            return MetValues(self.protection, self.table, variable).alike()
+        return self.table.units_in(distinct_l(self.table.sensitive_counts(variable)) == 1)
+
     @property
     def identifying(self) -> tuple[str, ...] | None:
         """Released columns that identify persons by what their cells hold; None where it is not known."""
@@ -376,7 +394,8 @@ class Release:
     @property
     def k_with(self) -> int | None:
         """The fewest persons alike for an intruder who has an earlier release too."""
-        return None if self.together is None else self.together.k_with
+        known = self.together is not None and self.protection.spec.person is None
+        return self.together.k_with if known else None
 
     @cached_property
     def classes(self) -> ClassRisks:
@@ -433,8 +452,7 @@ def _cautions(release: Release, limits: Mapping[str, Any]) -> Iterator[Caution]:
         yield _caution("household_values", None, household)
     limited = {name for measure in _OF_VALUES for name in limits.get(measure, ())}
     for name in [name for name in release.diversity if name not in limited]:
-        same = distinct_l(release.table.sensitive_counts(name)) == 1
-        if records := release.table.units_in(same):
+        if records := release.alike_in(name):
             yield _caution("homogeneous", records, (name,))
     linked = last["numeric_linkage"]
     if "numeric_linkage" not in limits and linked is not None and linked > _MOST_LINKED:

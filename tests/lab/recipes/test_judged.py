@@ -140,6 +140,30 @@ def test_a_limit_that_every_file_meets_is_no_limit(limits):
     assert not judged.met
 
 
+@settings(max_examples=25, deadline=None)
+@given(frame=frames(), persons=st.booleans())
+def test_diversity_is_that_of_the_records_whom_an_intruder_with_true_keys_meets(frame, persons):
+    spec = KeySpec(KEYS, sensitive_variables=["illness"], person="home" if persons else None)
+    chain = protect(frame, spec).apply("suppress", {"k_required": 2})
+    released = chain.aligned
+    true, shown = ([tuple(row) for row in part[KEYS].itertuples(index=False)] for part in (frame, released))
+
+    def alike(one, other):
+        return all(pd.isna(x) or pd.isna(y) or x == y for x, y in zip(one, other, strict=True))
+
+    hidden = [any(pd.isna(y) and not pd.isna(x) for x, y in zip(*rows, strict=True)) for rows in zip(true, shown)]
+    # Without a hidden key an intruder looks at the released class.
+    met = [
+        {frame["illness"][j] for j, row in enumerate(shown) if alike(true[i] if hidden[i] else shown[i], row)}
+        for i in range(len(frame))
+    ]
+    judged = judge(chain, as_limits({"k": 2, "distinct": 1}, spec=spec))
+    assert judged.verdict.set_index("name").loc["distinct", "found"] == min(map(len, met))
+    alone = {frame["home"][i] if persons else i for i, values in enumerate(met) if len(values) == 1}
+    cautions = judge(chain, as_limits({"k": 2}, spec=spec)).cautions
+    assert sum(caution.count for caution in cautions if caution.key == "homogeneous") == len(alone)
+
+
 def test_classes_of_one_value_and_household_ids_as_they_came_are_cautions_until_something_is_done():
     frame = pd.DataFrame({"age": [1, 1, 1, 2, 2, 2], "illness": [*"aaabca"], "home": [7, 7, 8, 8, 9, 9]})
     spec = KeySpec(["age"], sensitive_variables=["illness"], household="home")
