@@ -178,7 +178,7 @@ def minimality_attack(
     k_required, importance
         As in the suppression.
     knows : {"release", "recipe", "totals"}
-        What the intruder knows, see `kanon_lab.methods.minimality.KNOWS`.
+        What the intruder knows, see `kanon_book.attacks.minimality.KNOWS`.
     drawn : bool
         Whether the suppression had a seed, so that the order of equally important keys is unknown.
 
