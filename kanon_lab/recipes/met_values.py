@@ -38,22 +38,22 @@ class MetValues:
 
     def alike(self) -> int:
         """Records (persons, where the spec names one) for whom only one value is met, hidden or not."""
-        one = (distinct_l(self.table.sensitive_counts(self.variable)) == 1)[self.table.class_of_row]
+        alike = (distinct_l(self.table.sensitive_counts(self.variable)) == 1)[self.table.class_of_row]
         if len(self.queries) and (counts := self._counts()) is not None:
-            one[self.hidden] = (distinct_l(counts) == 1)[self.target]
-        return records_in(one, self.protection.state.counts, self.table.person_of_row)
+            alike[self.hidden] = (distinct_l(counts) == 1)[self.target]
+        return records_in(alike, self.protection.state.counts, self.table.person_of_row)
 
     def _counts(self) -> ValueCounts | None:
         """How often each query meets each value; None where no value is known."""
         values, table = coded(self.table.column(self.variable)), self.table
-        told, m = values.codes >= 0, len(values.values)
-        if not told.any():
+        filled, m = values.codes >= 0, len(values.values)
+        if not filled.any():
             return None
         group, some = distinct_rows(self.shown)
-        weights = None if table.records_of_row is None else table.records_of_row[told]
-        class_, value, count = counted(group[told], values.codes[told], len(some), m, weights)
+        weights = None if table.records_of_row is None else table.records_of_row[filled]
+        class_, value, count = counted(group[filled], values.codes[filled], len(some), m, weights)
         if table.person_of_row is not None:
-            class_, item = with_persons(group[told], table.person_of_row[told] * np.int64(m) + values.codes[told])
+            class_, item = with_persons(group[filled], table.person_of_row[filled] * np.int64(m) + values.codes[filled])
             parts = [*self._met_by_persons(self.shown[some], class_, item, m)]
         else:
             parts = [*self._met(self.shown[some], class_, value, count, m)]

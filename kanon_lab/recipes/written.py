@@ -31,17 +31,17 @@ def values_written(column: pd.Series, key: pd.Series) -> np.ndarray:
 
     The cell is the value, or has it among its words.
     """
-    known, said = coded(key), coded(column)
+    known, texts = coded(key), coded(column)
     words = {as_text(value).casefold(): code for code, value in enumerate(known.values)}
     words = {word: code for word, code in words.items() if not _SHORT.fullmatch(word)}
-    if not words or len(said.values) > _MOST_TEXTS:
+    if not words or len(texts.values) > _MOST_TEXTS:
         return np.full(len(column), -1, dtype=np.int64)
 
     def code_in(text: str) -> int:
-        found = {words[word] for word in (text, *_TOKEN.findall(text)) if word in words}
-        return found.pop() if len(found) == 1 else -1
+        codes = {words[word] for word in (text, *_TOKEN.findall(text)) if word in words}
+        return codes.pop() if len(codes) == 1 else -1
 
-    return np.array([*(code_in(as_text(value).casefold()) for value in said.values), -1], dtype=np.int64)[said.codes]
+    return np.array([*(code_in(as_text(value).casefold()) for value in texts.values), -1], dtype=np.int64)[texts.codes]
 
 
 def guess_written(written: np.ndarray, target: Target, tries: int) -> Guess | None:

@@ -7,6 +7,5 @@ from .config import Run as Run
 from .config import as_config as as_config
 from .config import open_run as open_run
 from .config import read_config as read_config
-from .measured import office_verdict as office_verdict
 from .sections import SECTIONS as SECTIONS
 from .sections import section as section
