@@ -276,7 +276,7 @@ class RecipeSettings(HouseholdLevel):
     )
     earlier_release: EarlierSettings | None = setting(
         None,
-        "an earlier release that an intruder may have too: the limit `k_with` counts what both tell together, and is "
+        "an earlier release that an intruder may have too: the limit `k_with` counts what both reveal together, and is "
         "that on `k` unless it is set",
         "{file: last_year.csv, id: pseudonym}",
     )
