@@ -60,8 +60,8 @@ class KeySpec:
     person : str, optional
         Identifier of the person, where one may have several records (a panel, visits, firms). Frequencies, sample
         uniques, diversity and risks then count persons: f_k is the number of different persons in a class, and a person
-        is in danger if one of its records is. The weight of a person is the mean of those of its records. A record
-        without an identifier is a person of its own.
+        is in danger if one of its records is. The weight of a person is the mean of those of its records. Records
+        without an identifier count as one person, since they may be.
     missing : {"wildcard", "category", "error"}
         What a missing key value means; see `MISSING_POLICIES`.
 

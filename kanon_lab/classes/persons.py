@@ -15,11 +15,9 @@ _MOST_TOGETHER = 2**24
 
 
 def person_codes(column: pd.Series) -> np.ndarray:
-    """The number of each row's person, from 0 on; a row that says none is a person of its own."""
+    """The number of each row's person, from 0 on; rows that say none are one person, since they may be."""
     codes = coded(column).codes.astype(np.int64)
-    absent = codes < 0
-    codes[absent] = codes.max(initial=-1) + 1 + np.arange(np.count_nonzero(absent))
-    return codes
+    return np.where(codes < 0, codes.max(initial=-1) + 1, codes)
 
 
 def with_persons(group: np.ndarray, person: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -26,7 +26,10 @@ _risk = partial(percent, digits=4)
 def judged_lines(judged):
     """A line a limit, with what to do if it is not met, and a line a caution."""
     lines = []
-    if not is_set((row["name"], row["limit"]) for row in judged["limits"]):
+    rows = judged["limits"]
+    if not is_set((row["name"], row["limit"]) for row in rows) or (
+        not judged["met"] and all(row["met"] for row in rows)
+    ):
         keys = judged.get("keys") or judged.get("parameters", {}).get("key_variables")
         no_keys = "no key variables are named, so that k says nothing; name them, or set a limit on numeric_linkage"
         unset = "no limit on k or a risk is set that a file can miss; write one, such as limits: {k: 3}"

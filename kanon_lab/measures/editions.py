@@ -336,7 +336,7 @@ def _in_order(both: _Both) -> tuple[np.ndarray, np.ndarray]:
     n, m = map(len, both.frames)
     if n != m:
         raise DataError(
-            f"{both.names[0]} has {n:,} records and {both.names[1]} {m:,}: --same-order needs as many in both"
+            f"{both.names[0]} has {n:,} records and {both.names[1]} {m:,}: the same order needs as many in both"
         )
     return np.arange(n), np.arange(n)
 

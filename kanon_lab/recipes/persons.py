@@ -19,7 +19,7 @@ _RECORDS, _MOST_RECORDS, _VALUES = 1.5, 100, 10
 _PAIRS = 20
 # A column of waves has so many values at least (a couple of two sexes shares an address), and at most so many times
 # those that a person has records.
-_FEWEST, _WAVES = 3, 3
+_FEWEST, _WAVES = 2, 3
 
 
 class Paths(NamedTuple):

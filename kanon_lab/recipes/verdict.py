@@ -138,6 +138,7 @@ class Judged:
     exposure: Exposure | None = field(repr=False)
     claims: pd.DataFrame = field(repr=False)
     cautions: tuple[Caution, ...] = field(repr=False)
+    records: float = inf  # Of the release: a limit of as many is none
     rarest: str = ""  # Where advice on a limit that is not met names it: see `rarest_key`
     #: What an earlier release and this one tell together, where the limit ``k_with`` is set.
     together: Editions | None = field(default=None, repr=False)
@@ -145,7 +146,7 @@ class Judged:
     @property
     def met(self) -> bool:
         """Whether a limit on k or a risk was set, and every limit is met."""
-        return is_set(self.limits) and bool(self.verdict["met"].all())
+        return is_set(self.limits, self.records) and bool(self.verdict["met"].all())
 
     @property
     def limits(self) -> list[tuple[str, Any]]:
@@ -165,21 +166,22 @@ class Judged:
         return {"limits": limits, "met": self.met, "cautions": [caution.to_dict() for caution in self.cautions]}
 
 
-def is_set(limits: Iterable[tuple[str, Any]]) -> bool:
+def is_set(limits: Iterable[tuple[str, Any]], records: float = inf) -> bool:
     """Whether there is a limit on k or a risk, by name and limit, that a file of which everybody is found would miss.
 
-    Others alone say nothing of who can be found. A k of 1, or a mean risk of 100 %, is met by every file.
+    Others alone say nothing of who can be found. A k of 1, or a mean risk of 100 %, is met by every file, and at most
+    so many `records` by a file that has no more.
     """
-    return any(_can_fail(name, limit) for name, limit in limits)
+    return any(_can_fail(name, limit, records) for name, limit in limits)
 
 
-def _can_fail(name: str, limit: Any) -> bool:
+def _can_fail(name: str, limit: Any, records: float) -> bool:
     """Whether a limit is on k or a risk, and some file does not meet it."""
     measure, asked = LIMITS[name], limit_of(name)
     limits = limit.values() if isinstance(limit, Mapping) else [limit]
     if asked.by == "combination" and not isinstance(limit, int):
         limits = [entry.least for entry in limit]
-    least, most = (0, 1) if measure.share else (1, inf)  # of what is measured
+    least, most = (0, 1) if measure.share else (1, records)  # of what is measured
     return not asked.beside and any(value > least if asked.bound == "at least" else value < most for value in limits)
 
 
@@ -216,7 +218,7 @@ def judge(protection: Chain, limits: Mapping[str, Any], *, k_required: int | Non
     unmet = verdict.loc[~verdict["met"], "name"]
     rarest = rarest_key(release) if any("{key}" in LIMITS[name].advice() for name in unmet) else ""
     cautions, together = tuple(_cautions(release, limits)), release.together if "k_with" in limits else None
-    return Judged(k, verdict, release.exposure, release.claims, cautions, rarest, together)
+    return Judged(k, verdict, release.exposure, release.claims, cautions, protection.n, rarest, together)
 
 
 def rarest_key(release: Release) -> str:

@@ -98,7 +98,7 @@ def _left_out(a: Analysis, w: Words) -> list:
 def _verdict(a: Analysis, w: Words) -> list:
     """The verdict in words and as a table, and what to do where a limit is not met."""
     verdict = a.judged.verdict
-    rows, unset = [], not is_set(a.judged.limits)
+    rows, unset = [], not is_set(a.judged.limits, a.judged.records)
     no_limit = "no_limit" if a.summary["keys"] else "no_limit_keyless"
     if not len(verdict):
         return [w.text(no_limit, style="kanon-verdict kanon-unmet")]

@@ -195,7 +195,9 @@ class Frame(SphinxPostTransform):
         for node in list(self.document.findall(course_map)):
             node.replace_self(nodes.raw("", self._map(), format="html"))
         for node in list(self.document.findall(course_hours)):
-            node.replace_self(nodes.raw("", f'<p class="kanon-minutes">{self._total(node["track"])}.</p>', format="html"))
+            node.replace_self(
+                nodes.raw("", f'<p class="kanon-minutes">{self._total(node["track"])}.</p>', format="html")
+            )
         for node in list(self.document.findall(course_time)):
             node.replace_self(nodes.inline("", self._time(node["chapters"]), classes=["kanon-minutes"]))
         if here := self.about.get(self.env.docname):

@@ -22,8 +22,8 @@ _FILES = st.lists(_RECORD, min_size=1, max_size=14).map(lambda rows: pd.DataFram
 
 
 def _persons(file):
-    """The person of each record; one without is a person of its own."""
-    return [("own", row) if pd.isna(person) else person for row, person in enumerate(file["p"])]
+    """The person of each record; those without may be one."""
+    return ["nobody" if pd.isna(person) else person for person in file["p"]]
 
 
 def _alike(file, i, j, missing, names="ab"):
