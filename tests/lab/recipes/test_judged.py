@@ -128,7 +128,7 @@ def test_limits_that_say_nothing_of_who_can_be_found_are_none_by_themselves():
         judged = judge(protect(frame, spec), as_limits(limits, spec=spec))
         assert judged.verdict["met"].all()
         assert not judged.met
-        assert judge(protect(frame, spec), as_limits({"above_risk": {0.5: 40}, **limits}, spec=spec)).met
+        assert judge(protect(frame, spec), as_limits({"above_risk": {1: 1}, **limits}, spec=spec)).met
 
 
 @pytest.mark.parametrize(
