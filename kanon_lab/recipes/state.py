@@ -255,8 +255,8 @@ def check_columns(names: Iterable[str], columns: Iterable[str]) -> None:
 
 
 def drawn_seed() -> int:
-    """A seed that nobody can guess."""
-    return secrets.randbelow(2**53)  # as every reader of JSON keeps it
+    """A seed that nobody can guess, nor find by trying the smaller ones."""
+    return 2**48 + secrets.randbelow(2**53 - 2**48)  # as every reader of JSON keeps it
 
 
 def derived_seed(seed: int, position: int) -> int:
