@@ -171,7 +171,7 @@ def test_every_fault_is_one_line(change, options, fault):
 
 def test_the_same_order_needs_the_same_number():
     old = pd.DataFrame({"a": [1, 2, 3]})
-    with pytest.raises(DataError, match="old edition has 3 records and the new edition 2: --same-order"):
+    with pytest.raises(DataError, match="old edition has 3 records and the new edition 2: the same order"):
         compare_editions(old, old[:2], "a", same_order=True)
     with pytest.raises(DataError, match="column b is in neither"):
         compare_editions(old, old, "b")
