@@ -2,7 +2,8 @@
 
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 
 # Control, format (among them those that turn the direction of text) and surrogate characters, separators of lines.
 _UNSHOWN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
@@ -129,3 +130,20 @@ def inside(place: str) -> Iterator[None]:
         if not place:
             raise
         raise type(error)(f"{place}: {error}") from None
+
+
+@contextmanager
+def renamed(names: Mapping[Path, str]) -> Iterator[None]:
+    """Replace paths in the messages of errors by names."""
+    try:
+        yield
+    except KanonLabError as error:
+        text = str(error)
+        for path, name in names.items():
+            text = text.replace(str(KanonLabError(str(path))), name)
+        raise type(error)(text) from None
+
+
+def names_only(*paths: Path) -> AbstractContextManager[None]:
+    """Replace paths in the messages of errors by names of files: readers of an error need not know the folders."""
+    return renamed({path: path.name for path in paths if path.name})

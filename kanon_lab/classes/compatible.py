@@ -94,26 +94,32 @@ def _add_sums(sums: np.ndarray, data: Patterns, numbers: np.ndarray, asked: Patt
 
 
 def compatible_counts(
-    codes: np.ndarray, class_: np.ndarray, value: np.ndarray, count: np.ndarray, m: int
+    codes: np.ndarray,
+    class_: np.ndarray,
+    value: np.ndarray,
+    count: np.ndarray,
+    m: int,
+    queries: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Counts of values in every row, summed over all rows compatible with it.
+    """Counts of values in every row of `queries` (by default, of codes), summed over all rows compatible with it.
 
     `class_`, `value` (0 to m - 1) and `count` are the counts that are not zero: their row of codes (as in
     `compatible_sums`), their value, and themselves. So are the sums, sorted by row and then by value.
     """
-    rows = len(codes)
+    queries = codes if queries is None else queries
+    rows = len(queries)
     from scipy import sparse  # takes longer to load than what most files need
 
-    own = sparse.csr_array((count, (class_, value)), shape=(rows, m))
-    pairs = compatible_sums(codes, np.ones(rows, dtype=np.int64)).sum()
+    own = sparse.csr_array((count, (class_, value)), shape=(len(codes), m))
+    pairs = compatible_sums(codes, np.ones(len(codes), dtype=np.int64), queries).sum()
     if rows * m <= _MOST_DENSE or pairs > _MOST_PAIRS:
         step = max(1, _MOST_DENSE // rows)
         blocks = [own[:, start : start + step].toarray() for start in range(0, m, step)]
-        sums = sparse.hstack([sparse.csr_array(compatible_sums(codes, block)) for block in blocks])
+        sums = sparse.hstack([sparse.csr_array(compatible_sums(codes, block, queries)) for block in blocks])
     else:
-        blocks_of_pairs = [(row, other) for _, _, row, other in compatible_pairs(codes, codes)]
+        blocks_of_pairs = [(row, other) for _, _, row, other in compatible_pairs(codes, queries)]
         row, other = (np.concatenate(parts) for parts in zip(*blocks_of_pairs, strict=True))
-        sums = sparse.csr_array((np.ones(len(row), own.dtype), (row, other)), shape=(rows, rows)) @ own
+        sums = sparse.csr_array((np.ones(len(row), own.dtype), (row, other)), shape=(rows, len(codes))) @ own
     sums = sums.tocoo()
     order = np.lexsort((sums.col, sums.row))
     return sums.row[order], sums.col[order], sums.data[order]

@@ -65,13 +65,13 @@ def compatible_persons(
 
 
 def compatible_items(
-    codes: np.ndarray, class_: np.ndarray, item: np.ndarray
+    codes: np.ndarray, class_: np.ndarray, item: np.ndarray, queries: np.ndarray | None = None
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """For rows of codes, in turn, those and each different item that a compatible row has: pairs, once.
+    """For rows of `queries` (by default codes), in turn, those and each item that a compatible row has: pairs, once.
 
     `class_` and `item` are the pairs of a row and one of its own items, once, sorted.
     """
-    for start, items_of in _together(codes, codes, class_, item):
+    for start, items_of in _together(codes, codes if queries is None else queries, class_, item):
         rows = np.repeat(np.arange(start, start + items_of.shape[0]), np.diff(items_of.indptr))
         yield rows, items_of.indices.astype(np.int64)
 

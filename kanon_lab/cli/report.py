@@ -24,7 +24,7 @@ from kanon_lab.cli.options import (
     thousands_option,
 )
 from kanon_lab.cli.output import NOT_MET, OFFICE, end, failing, print_json, print_lines, print_parts, show
-from kanon_lab.errors import KanonLabError, OptionError, StorageError, inside, shortened, visible
+from kanon_lab.errors import KanonLabError, OptionError, StorageError, inside, names_only, shortened, visible
 from kanon_lab.show.parts import Table
 
 _OF_INIT = """
@@ -105,7 +105,6 @@ def init(file, out, language, na, missing_codes, keep_missing_codes, thousands, 
     if not file or not out:
         raise OptionError(f"{'--out' if file else 'FILE'} is empty; name a file")
 
-    from kanon_lab.report.config import names_only
     from kanon_lab.report.first_config import first_config, guess_roles
     from kanon_lab.report.shapes import check_named, unanswered
 
@@ -296,7 +295,6 @@ def _pages(out, configs):
 
 def _engine(source, config, release):
     """What counts the file for a configuration."""
-    from kanon_lab.report.config import names_only
 
     with names_only(Path(source.file), *filter(None, [release])), inside(config.recipe.name):
         return source.counted_by if source.is_streamed(config.recipe, release) else "memory"

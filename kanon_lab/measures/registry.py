@@ -106,6 +106,11 @@ class Measure:
         """What to do where its limit is not met, in a language, with the parts to put in."""
         return "" if self.limit is None else self.limit.advice[_LANGUAGES.index(language)]
 
+    def unset(self, language: str = "en") -> str:
+        """What to add where its limit cannot be measured because something is not given, in a language."""
+        texts = None if self.limit is None else self.limit.unset
+        return "" if texts is None else texts[_LANGUAGES.index(language)]
+
     def cost_called(self, language: str = "en") -> str:
         """The title of its cost in a language."""
         if self.kept is not None:

@@ -66,9 +66,7 @@ class CombinationLimit:
         state, weight = protection.state, protection.spec.weight
         known, shown = state.truth.attacked(protection.aligned, keys)
         if (person := protection.person) is not None:
-            weights = None
-            if self.persons and weight is not None:  # of a person the mean of those of its records
-                weights = np.bincount(person, protection.ordered[weight].to_numpy(dtype=float)) / np.bincount(person)
+            weights = state.table(by_keys(protection.spec, keys)).weight_of_person if self.persons else None
             return compatible_persons(known, shown, person, weights)
         size = np.ones(len(shown)) if state.counts is None else state.counts.records.astype(float)
         if self.persons and weight is not None:

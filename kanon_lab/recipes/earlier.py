@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from kanon_lab import files
-from kanon_lab.errors import KanonLabError, OptionError
+from kanon_lab.errors import KanonLabError, OptionError, names_only
 from kanon_lab.measures.editions import Editions, by_id, compare_editions
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _read(release: EarlierRelease, changed: int | None) -> pd.DataFrame:
 
     options = {name: value for name, value in release.reading.items() if name in READING}
     try:
-        return read_file(release.path, **options).numbered
+        with names_only(Path(release.path)):
+            return read_file(release.path, **options).numbered
     except KanonLabError as error:
-        text = str(error).replace(str(KanonLabError(release.path)), release.name)
-        raise OptionError(f"earlier_release: {text}") from None
+        raise OptionError(f"earlier_release: {error}") from None

@@ -39,7 +39,7 @@ from kanon_lab.recipes.guessing import Guess, Target, joint
 from kanon_lab.recipes.measured import met_by, same_values
 from kanon_lab.recipes.released import role_of
 from kanon_lab.recipes.state import Chain
-from kanon_lab.recipes.written import guess_written, values_written
+from kanon_lab.recipes.written import Spelling, guess_written
 from kanon_lab.roles import KeySpec, check_k
 
 # Luck explains what counts less than once in a million times; the more is tried, the less it may explain.
@@ -281,6 +281,7 @@ class _Search:
         self.kept = {name: np.zeros(self.n, dtype=bool) for name in self.keys}
         self.kept |= {name: same_values(original[name], released[name]) for name in self.keys if name in released}
         self._given_of: dict[tuple[str, ...], tuple[list[np.ndarray], list[np.ndarray], np.ndarray]] = {}
+        self._spelt: dict[str, tuple[Spelling, Target]] = {}
         self._seen_of: dict[tuple[str, ...], list[np.ndarray]] = {}
         self.others = [name for name in self.columns if name not in self.keys]
         self.most_pairs = _most_pairs(self.n, len(self.others), len(self.columns))
@@ -350,8 +351,11 @@ class _Search:
 
     def _spelt_out(self, name: str, key: str, keys: int) -> Iterator[_Dependence]:
         """A key that cells of the column spell out, be they few."""
-        target = Target(self.true[key], self.hidden([key]), self.seen((key,)), self.home)
-        written = values_written(self.protection.aligned[name], self.protection.original[key])
+        if key not in self._spelt:
+            target = Target(self.true[key], self.hidden([key]), self.seen((key,)), self.home)
+            self._spelt[key] = Spelling(self.protection.original[key]), target
+        (spelling, target), column = self._spelt[key], self.columns[name]
+        written = spelling.written(column.codes, column.values)
         if (guess := guess_written(written, target, keys * len(self.others))) is not None:
             yield self._told((name,), key, target, guess)
 

@@ -212,6 +212,17 @@ def _more_often(right: int, wrong: int) -> float:
     return n * log(2) + sum(count * log(count / n) for count in (right, wrong) if count) if right > wrong else 0.0
 
 
+def log_choices(n: int, taken: int) -> float:
+    """Logarithm of the number of ways to take so many of `n`."""
+    return lgamma(n + 1) - lgamma(taken + 1) - lgamma(n - taken + 1)
+
+
+def divergence(share: float, chance: float) -> float:
+    """Minus the logarithm, for each trial, of a bound of the chance that so large a share (0-1) succeeds by luck."""
+    missed = (1 - share) * log((1 - share) / (1 - chance)) if share < 1 else 0.0
+    return share * log(share / chance) + missed
+
+
 def _with_gaps(codes: np.ndarray) -> np.ndarray:
     """Codes with a missing value as one more value."""
     return np.where(codes < 0, codes.max() + 1, codes)
@@ -257,7 +268,7 @@ def _evidence(pairs: _Pairs, seen: np.ndarray) -> float:
     of_said, of_usual = count[used] / in_seen[in_place], most[in_place] / in_seen[in_place]
     values, saying, gain_in_all = int(often.sum()), int(says.sum()), float(gained[says].sum())
     sayings = max(m - int((usual[seen] == usual[seen[0]]).all()), 1)
-    ways = lgamma(values + 1) - lgamma(saying + 1) - lgamma(values - saying + 1) + saying * log(sayings) + log(values)
+    ways = log_choices(values, saying) + saying * log(sayings) + log(values)
     bound = max(
         tilt * gain_in_all - float((times * np.log1p(of_said * np.expm1(tilt) + of_usual * np.expm1(-tilt))).sum())
         for tilt in _TILTS

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from math import log
 from operator import itemgetter
 from typing import Any
 
@@ -22,6 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kanon_lab.columns import as_text, distinct, distinct_rows, floats_of, named_columns
+from kanon_lab.recipes.guessing import divergence
 from kanon_lab.roles import KeySpec
 
 #: What a cell may hold; of those in `BY_VARIETY` an office may say that the column is released as it is.
@@ -355,8 +355,7 @@ def _is_beyond_chance(passed: np.ndarray, numbers: list[str], forms: np.ndarray,
     chance = max(_CHANCE, sum(map(check, mixed)) / len(mixed))
     if chance > _MIXED_PASSED:
         return False
-    missed = (1 - share) * log((1 - share) / (1 - chance)) if share < 1 else 0.0
-    return float(np.isin(forms, forms[passed]).sum()) * (share * log(share / chance) + missed) >= _EVIDENCE
+    return float(np.isin(forms, forms[passed]).sum()) * divergence(share, chance) >= _EVIDENCE
 
 
 @cache

@@ -12,7 +12,7 @@ import pandas as pd
 
 from kanon_lab import files
 from kanon_lab.data.microdata import located, read_file
-from kanon_lab.errors import DataError, KanonLabError, OptionError, about, shortened
+from kanon_lab.errors import DataError, KanonLabError, OptionError, about, inside, names_only, shortened
 from kanon_lab.measures import Population
 from kanon_lab.recipes.measured import Rule, recoded_truth
 from kanon_lab.roles import KeySpec
@@ -43,12 +43,8 @@ def read_population(
     if key not in _read_before:
         if len(_read_before) >= _MOST_HELD:
             _read_before.clear()
-        try:
-            with about(str(file)):
-                _read_before[key] = _read(str(file), names, count, options)
-        except KanonLabError as error:  # readers of it need not know the folder
-            name = str(error).replace(str(KanonLabError(str(file))), Path(str(file)).name)
-            raise type(error)(f"population: {name}") from None
+        with inside("population"), names_only(Path(file)), about(str(file)):
+            _read_before[key] = _read(str(file), names, count, options)
     return _read_before[key]
 
 

@@ -188,7 +188,7 @@ class Chain(Baseline):
         """The file with its records in their original order and under their labels."""
         return self.state.working.loc[self.original.index]
 
-    @property
+    @cached_property
     def person(self) -> np.ndarray | None:
         """The number of each row's person, in their original order; None where the spec names none."""
         return None if self.spec.person is None else person_codes(self.ordered[self.spec.person])

@@ -64,25 +64,32 @@ def with_household_keys(protection: Chain) -> Chain:
     return replace(protection, steps=(*protection.steps[:-1], last))
 
 
-def final_diversity(protection: Chain) -> tuple[dict[str, dict], list[str]]:
+def final_diversity(protection: Chain, met: MetValues | None = None) -> tuple[dict[str, dict], list[str]]:
     """Diversity of the released sensitive variables and notes on it; a `DataError` where one has no value at all.
 
-    Where an intruder who knows true keys decides on k, the worst is that of the records whom these keys meet too.
+    Where an intruder who knows true keys decides on k, the worst is that of the records whom these keys meet too:
+    `met`, unless they are still to be found.
     """
-    spec, removed = protection.released_spec, protection.state.removed
-    if not (sensitive := tuple(name for name in spec.sensitive_variables if name not in removed)):
+    if not (sensitive := _released_sensitive(protection)):
         return {}, []
-    spec = replace(spec, sensitive_variables=sensitive, weight=None, household=None, strata=())
+    spec = replace(protection.released_spec, sensitive_variables=sensitive, weight=None, household=None, strata=())
     table = protection.state.table(spec)
     measured = measure(table, k=(), thresholds=()).to_dict()
     if decisive_claim(protection) == "true_key":
+        met = MetValues(protection, table) if met is None else met
         for name, of_variable in measured["diversity"].items():
-            for key, value in MetValues(protection, table, name).worst().items():
+            for key, value in met.worst(name).items():
                 if value is not None and (
                     of_variable[key] is None or MEASURES[key].least == (value < of_variable[key])
                 ):
                     of_variable[key] = value
     return measured["diversity"], [note for note in measured["notes"] if note != UNWEIGHTED]
+
+
+def _released_sensitive(protection: Chain) -> tuple[str, ...]:
+    """The sensitive variables that are released."""
+    removed = protection.state.removed
+    return tuple(name for name in protection.released_spec.sensitive_variables if name not in removed)
 
 
 #: Columns of a verdict.
@@ -370,10 +377,16 @@ class Release:
         known = {*population.keys} - {*population.untold}
         return tuple(name for name in self.table.spec.key_variables if name not in known)
 
+    @cached_property
+    def met_values(self) -> MetValues | None:
+        """The values that true keys meet, where an intruder who knows them decides on k."""
+        decides = decisive_claim(self.protection) == "true_key"
+        return MetValues(self.protection, self.table) if decides else None
+
     def alike_in(self, variable: str) -> int:
         """Records for whom only one value of a sensitive variable is met."""
-        if decisive_claim(self.protection) == "true_key":
-            return MetValues(self.protection, self.table, variable).alike()
+        if self.met_values is not None:
+            return self.met_values.alike(variable)
         return self.table.units_in(distinct_l(self.table.sensitive_counts(variable)) == 1)
 
     @property
@@ -396,7 +409,7 @@ class Release:
     @property
     def k_with(self) -> int | None:
         """The fewest persons alike for an intruder who has an earlier release too."""
-        known = self.together is not None and self.protection.spec.person is None
+        known = self.protection.spec.person is None and self.together is not None
         return self.together.k_with if known else None
 
     @cached_property
@@ -407,7 +420,7 @@ class Release:
     @cached_property
     def diversity(self) -> dict[str, dict]:
         """Diversity of each released sensitive variable."""
-        return final_diversity(self.protection)[0]
+        return final_diversity(self.protection, self.met_values)[0]
 
 
 def _row(name: str, limit: float, value: float | None, *, variable=None, level=None, records=None, columns=()) -> tuple:
@@ -453,7 +466,7 @@ def _cautions(release: Release, limits: Mapping[str, Any]) -> Iterator[Caution]:
     if keeps_household_ids(protection):
         yield _caution("household_values", None, household)
     limited = {name for measure in _OF_VALUES for name in limits.get(measure, ())}
-    for name in [name for name in release.diversity if name not in limited]:
+    for name in [name for name in _released_sensitive(protection) if name not in limited]:
         if records := release.alike_in(name):
             yield _caution("homogeneous", records, (name,))
     linked = last["numeric_linkage"]

@@ -7,13 +7,13 @@ and more, that is that of the record itself says what it says without others.
 from __future__ import annotations
 
 import re
-from math import lgamma, log
+from math import log
 
 import numpy as np
 import pandas as pd
 
 from kanon_lab.columns import as_text, coded
-from kanon_lab.recipes.guessing import Guess, Target
+from kanon_lab.recipes.guessing import Guess, Target, divergence, log_choices
 
 # Columns with more different texts are not read.
 _MOST_TEXTS = 20_000
@@ -26,22 +26,27 @@ _EVIDENCE = log(1_000)
 _ALONE = log(20)
 
 
-def values_written(column: pd.Series, key: pd.Series) -> np.ndarray:
-    """For each record the code (in the order of the values) of the one key value in its cell; -1 for none or several.
+class Spelling:
+    """The values of a key that a text may spell out."""
 
-    The cell is the value, or has it among its words.
-    """
-    known, texts = coded(key), coded(column)
-    words = {as_text(value).casefold(): code for code, value in enumerate(known.values)}
-    words = {word: code for word, code in words.items() if not _SHORT.fullmatch(word)}
-    if not words or len(texts.values) > _MOST_TEXTS:
-        return np.full(len(column), -1, dtype=np.int64)
+    def __init__(self, key: pd.Series):
+        words = {as_text(value).casefold(): code for code, value in enumerate(coded(key).values)}
+        self.words = {word: code for word, code in words.items() if not _SHORT.fullmatch(word)}
 
-    def code_in(text: str) -> int:
-        codes = {words[word] for word in (text, *_TOKEN.findall(text)) if word in words}
+    def written(self, codes: np.ndarray, texts: pd.Index) -> np.ndarray:
+        """For each record the code (in the order of the values) of the one key value in its cell; else -1.
+
+        The cell is the value, or has it among its words; `codes` are positions in the different `texts`, -1 for none.
+        """
+        if not self.words or len(texts) > _MOST_TEXTS:
+            return np.full(len(codes), -1, dtype=np.int64)
+        of_text = [self._code_in(as_text(text).casefold()) for text in texts]
+        return np.array([*of_text, -1], dtype=np.int64)[codes]
+
+    def _code_in(self, text: str) -> int:
+        """The code of the one value that a text has; -1 for none or several."""
+        codes = {self.words[word] for word in (text, *_TOKEN.findall(text)) if word in self.words}
         return codes.pop() if len(codes) == 1 else -1
-
-    return np.array([*(code_in(as_text(value).casefold()) for value in texts.values), -1], dtype=np.int64)[texts.codes]
 
 
 def guess_written(written: np.ndarray, target: Target, tries: int) -> Guess | None:
@@ -60,16 +65,10 @@ def guess_written(written: np.ndarray, target: Target, tries: int) -> Guess | No
     by_luck, share = float(max(of_value[written[asked]].mean(), *usual)), right / n
     if share <= by_luck:
         return None
-    missed = (1 - share) * log((1 - share) / (1 - by_luck)) if share < 1 else 0.0
-    evidence = n * (share * log(share / by_luck) + missed)
+    evidence = n * divergence(share, by_luck)
     if (written >= 0).sum() == n and evidence > _ALONE:
-        evidence += _log_choices(len(written), n) - _log_choices(int(target.wanted.sum()), n)
+        evidence += log_choices(len(written), n) - log_choices(int(target.wanted.sum()), n)
     if evidence < _EVIDENCE + log(max(tries, 1)):
         return None
     removed = (share - by_luck) / (1 - by_luck)
     return Guess(np.where(asked, written, -1), removed, np.where(asked, removed / share, 0.0), removed * n)
-
-
-def _log_choices(n: int, taken: int) -> float:
-    """Logarithm of the number of ways to take so many of `n`."""
-    return lgamma(n + 1) - lgamma(taken + 1) - lgamma(n - taken + 1)

@@ -15,11 +15,21 @@ from typing import Any
 
 from kanon_lab import files
 from kanon_lab.engines.source import check_engine
-from kanon_lab.errors import DataError, KanonLabError, OptionError, StorageError, encodable, inside, shortened, visible
+from kanon_lab.errors import (
+    DataError,
+    KanonLabError,
+    OptionError,
+    StorageError,
+    encodable,
+    inside,
+    names_only,
+    shortened,
+    visible,
+)
 from kanon_lab.folders import held_folder
 from kanon_lab.notebooks import NotebookError, of_failed_run, recorded, run_notebook
 from kanon_lab.notebooks.recording import find_notebooks, read_notebook
-from kanon_lab.report.config import ReportConfig, names_only
+from kanon_lab.report.config import ReportConfig
 from kanon_lab.report.safe import shown_settings
 from kanon_lab.report.sections import SECTIONS
 from kanon_lab.report.words import Words

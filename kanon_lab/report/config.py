@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from importlib import resources
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from kanon_lab import files
 from kanon_lab.data.microdata import MicrodataFile, read_file, reading_notes
-from kanon_lab.errors import KanonLabError, OptionError, about, encodable, inside, shortened
+from kanon_lab.errors import KanonLabError, OptionError, about, encodable, inside, names_only, renamed, shortened
 from kanon_lab.recipes.chain import Recipe, as_recipe
 from kanon_lab.recipes.settings import LEAST, OF_REPORTS, RecipeSettings, ReportSettings
 from kanon_lab.recipes.tradeoff import axis_named, measure_of
@@ -108,7 +108,7 @@ def read_config(path: str | Path, overrides: Iterable[str] | Mapping[str, Any] =
             settings = _overridden(settings, name, value)
         kinds = named_files(settings)
         written = {path.absolute().parent / name: name for name in kinds}
-        with _called(written):
+        with renamed(written):
             for file, name in written.items():
                 with inside(f"{path.name}: {kinds[name]}"), files.reading_errors(file):
                     files.check_file(file)
@@ -143,23 +143,6 @@ def as_config(settings: Mapping[str, Any], *, name: str = "the configuration") -
     return ReportConfig(
         replace(recipe, name=name), deepcopy(dict(settings)), limits=recipe.limits, reading=recipe.reading, **options
     )
-
-
-def names_only(*paths: Path) -> AbstractContextManager[None]:
-    """Replace paths in the messages of errors by names of files: readers of an error need not know the folders."""
-    return _called({path: path.name for path in paths if path.name})
-
-
-@contextmanager
-def _called(names: Mapping[Path, str]) -> Iterator[None]:
-    """Replace paths in the messages of errors by names."""
-    try:
-        yield
-    except KanonLabError as error:
-        text = str(error)
-        for path, name in names.items():
-            text = text.replace(str(KanonLabError(str(path))), name)
-        raise type(error)(text) from None
 
 
 def _check_plain(settings: Mapping[str, Any]) -> None:

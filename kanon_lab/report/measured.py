@@ -67,7 +67,7 @@ def advice_on(release: Release, row: Any, w: Words, *, remedy: bool = False) -> 
         key = "do_population" if len(row.columns) else "do_no_population"
         return w.say(key, name=limit_title(row, w), columns=w.listed(row.columns))
     if limit.unset and pd.isna(row.found) and not release.counted:
-        return limit.unset[("en", "es").index(w.language)].format()
+        return LIMITS[row.name].unset(w.language).format()
     if release.counted and pd.isna(row.found):
         return w.say("do_uncounted", name=limit_title(row, w), limit=row.name)
     parts = {
