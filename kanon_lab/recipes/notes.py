@@ -91,6 +91,14 @@ def population_notes(protection: Chain) -> Iterator[Note]:
         yield Note("population_short", records=short)
 
 
+def grave_notes(protection: Chain) -> Iterator[tuple[tuple[str, ...], Note]]:
+    """Notes that are cautions too, each with its columns: on a population that the file contradicts, and on ghosts."""
+    if short := protection.state.measured.values.get("population_short"):
+        yield tuple(protection.released_spec.key_variables), Note("population_short", records=short)
+    if protection.state.counts is None:
+        yield from stale_ghosts(protection)
+
+
 def stale_ghosts(protection: Chain) -> Iterator[tuple[tuple[str, ...], Note]]:
     """Released ghosts, changed by no step, of keys that were recoded, each with its note."""
     changed = {name for step in protection.steps for name, cells in step.changed.items() if cells}

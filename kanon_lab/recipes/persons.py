@@ -14,9 +14,10 @@ from kanon_lab.recipes.shown import units_told
 from kanon_lab.recipes.state import Chain
 
 # A column repeats as identifiers of persons do from so many records a value on, and up to so many, with so many values.
-_RECORDS, _MOST_RECORDS, _VALUES = 1.5, 100, 10
-# By chance so many pairs of records would have the same value of it and of another column, where none has.
-_PAIRS = 20
+_RECORDS, _MOST_RECORDS, _VALUES = 1.5, 500, 10
+# By chance so many pairs of records would have the same value of it and of another column, where none has: none would
+# have in one file of 160,000.
+_PAIRS = 12
 # A column of waves has so many values at least (a couple of two sexes shares an address), and at most so many times
 # those that a person has records.
 _FEWEST, _WAVES = 2, 3

@@ -25,7 +25,7 @@ from kanon_lab.recipes.exposure import Exposure, exposed_by_columns
 from kanon_lab.recipes.households import household_keys, keeps_household_ids
 from kanon_lab.recipes.identifiers import columns_of
 from kanon_lab.recipes.met_values import MetValues
-from kanon_lab.recipes.notes import stale_ghosts
+from kanon_lab.recipes.notes import grave_notes
 from kanon_lab.recipes.persons import Paths, paths_of, repeated_identifiers
 from kanon_lab.recipes.released import unassigned
 from kanon_lab.recipes.shown import Shown, shown_by_members, shown_by_neighbours
@@ -115,8 +115,8 @@ class Caution:
     """A risk of a release that no limit covers.
 
     `key` is ``identifier``, ``exposed``, ``own_class``, ``true_key``, ``household_size``, ``household_composition``,
-    ``household_values``, ``homogeneous``, ``numeric_linkage``, ``perturbed``, ``stale_ghosts``, ``uncounted`` or,
-    in a report, ``held_identifier``; `count` the records (of an identifier the cells; None where none are counted);
+    ``household_values``, ``homogeneous``, ``numeric_linkage``, ``perturbed``, ``population_short``, ``stale_ghosts``,
+    ``uncounted`` or, in a report, ``held_identifier``; `count` the records (of an identifier the cells; None where none are counted);
     `columns` those that reveal it; `text` a sentence.
     """
 
@@ -474,9 +474,9 @@ def _cautions(release: Release, limits: Mapping[str, Any]) -> Iterator[Caution]:
         yield _caution("numeric_linkage", None, spec.numeric_variables, linked=linked)
     if perturbed := tuple(name for name in spec.key_variables if name in protection.state.truth.perturbed):
         yield _caution("perturbed", None, perturbed)
+    for columns, note in grave_notes(protection):
+        yield Caution(note.key, note.parts.get("records"), columns, Note("caution_grave", note=note))
     if protection.state.counts is None:
-        for columns, note in stale_ghosts(protection):
-            yield Caution(note.key, None, columns, Note("caution_grave", note=note))
         return
     left = [name for name in _OF_RECORDS if name not in limits and getattr(spec, LIMITS[name].needs or "k", True)]
     if left:

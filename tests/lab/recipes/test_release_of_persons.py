@@ -83,6 +83,16 @@ def test_an_identifier_that_repeats_without_the_role_is_not_met(panel, role):
     assert judged.met
 
 
+@pytest.mark.parametrize(("persons", "waves"), [(40, 2), (30, 2), (12, 240)])
+def test_small_and_long_panels_are_recognised(persons, waves):
+    rng = np.random.default_rng(6)
+    frame = pd.DataFrame({"id": np.repeat(np.arange(persons), waves), "year": np.tile(np.arange(waves), persons)})
+    frame = frame.assign(zone=rng.choice([*"NS"], len(frame)), work=rng.choice(["yes", "no"], len(frame)))
+    roles = {"key_variables": ["zone", "work"], "released_as_is": ["id", "year"]}
+    found, judged = verdict(frame.sample(frac=1, random_state=1), **roles)
+    assert "id" in found["columns"]["repeated_identifiers"] and not judged.met
+
+
 def test_names_dates_and_what_members_share_do_not_repeat(panel):
     rng = np.random.default_rng(2)
     many = panel.assign(
