@@ -116,8 +116,8 @@ class Caution:
 
     `key` is ``identifier``, ``exposed``, ``own_class``, ``true_key``, ``household_size``, ``household_composition``,
     ``household_values``, ``homogeneous``, ``numeric_linkage``, ``perturbed``, ``population_short``, ``stale_ghosts``,
-    ``uncounted`` or, in a report, ``held_identifier``; `count` the records (of an identifier the cells; None where none are counted);
-    `columns` those that reveal it; `text` a sentence.
+    ``uncounted`` or, in a report, ``held_identifier``; `count` the records (of an identifier the cells; None where
+    none are counted); `columns` those that reveal it; `text` a sentence.
     """
 
     key: str

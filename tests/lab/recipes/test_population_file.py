@@ -114,7 +114,8 @@ def test_households_recode_the_population_too():
 def test_a_population_with_fewer_persons_than_the_file_is_a_caution():
     chain, judged = _judged(Population.of(_EVERYBODY.head(1), ["age", "sex"]), [], {"k_map": 1})
     (caution,) = [caution for caution in judged.cautions if caution.key == "population_short"]
-    assert caution.count == chain.state.measured["population_short"] > 0 and "fewer persons than the file has" in caution.text
+    assert caution.count == chain.state.measured["population_short"] > 0
+    assert "fewer persons than the file has" in caution.text
     _, judged = _judged(_PEOPLE, [], {"k_map": 1})
     assert "population_short" not in {caution.key for caution in judged.cautions}
 
