@@ -15,6 +15,7 @@ _OF_POPULATION = """
 Examples:
   kanon-lab population spain-2010 --by province --dates day --ranges 1,2+
   kanon-lab population spain-2010 --place 28079 --place 29025 --json
+  kanon-lab population spain-2010 --by province --correctness
   kanon-lab population ine-33570 --year 2010 --place 29025 --dates day --round-each-k --ranges 1,2,3,4,5,6-10,11+
   kanon-lab population counts.csv --columns place=code,persons=total --dates week=261
 """
@@ -29,10 +30,20 @@ _NOTE = (
     "persons: expected number; sd and half_width (95 %): what the draw of birth dates adds, the counts taken as known."
 )
 
+_OF_GUESSES = (
+    "correctness: share of right guesses, if each person is guessed among those with the same place, sex and date of "
+    "birth; keys: expected number of different ones that somebody has."
+)
+
 _FORMATS: dict[str, Any] = {
     **dict.fromkeys(["population", "periods"], ","),
     **dict.fromkeys(["persons", "sd", "half_width"], ",.1f"),
     "share": percent,
+}
+_FORMATS_OF_GUESSES = {
+    **dict.fromkeys(["population", "periods"], ","),
+    "keys": ",.1f",
+    **dict.fromkeys(["correctness", "sd", "half_width"], percent),
 }
 
 
@@ -70,6 +81,11 @@ _FORMATS: dict[str, Any] = {
     help="Round the number for every single k before adding up, as in Cuadros 2-4 of the study.",
 )
 @click.option(
+    "--correctness",
+    is_flag=True,
+    help="Add the share of persons named rightly by who guesses each one by place, sex and date of birth.",
+)
+@click.option(
     "--pool-ages",
     metavar="AGE",
     default="85",
@@ -86,7 +102,9 @@ _FORMATS: dict[str, Any] = {
 @sheet_option
 @max_bytes_option
 @json_option
-def population(source, year, places, by, dates, ranges, round_each_k, pool_ages, columns, as_json, **reading):
+def population(
+    source, year, places, by, dates, ranges, round_each_k, correctness, pool_ages, columns, as_json, **reading
+):
     """Estimate how many persons are in each range of k for the counts in SOURCE.
 
     SOURCE is spain-2010 (the embedded population), ine-33570 (after "kanon-lab data fetch ine-33570"), or a .px, .csv,
@@ -94,13 +112,13 @@ def population(source, year, places, by, dates, ranges, round_each_k, pool_ages,
     or year of age, and its number of persons. A person is k-anonymous when k persons share place, sex and date of
     birth, which is known by day, month or year.
     """
+    from kanon_lab import population as law
     from kanon_lab.data.counts import load_counts
     from kanon_lab.data.tables import parse_columns
-    from kanon_lab.population import PERIODS, anonymity
     from kanon_lab.population.law import parse_ranges
 
     parsed = parse_ranges(ranges)
-    chosen_dates = parse_dates(dates) if dates else PERIODS
+    chosen_dates = parse_dates(dates) if dates else law.PERIODS
     oldest = None if pool_ages == "none" else _whole_number(pool_ages)
     if oldest is None and pool_ages != "none":
         raise OptionError(f"--pool-ages {shortened(pool_ages)!r}: write an age in years, such as 85, or none")
@@ -109,13 +127,19 @@ def population(source, year, places, by, dates, ranges, round_each_k, pool_ages,
     if places:
         counts = only_places(counts, places, source)
     by = by or ("municipality" if places else "all")
-    rows = anonymity(counts, dates=chosen_dates, ranges=parsed, by=by, round_each_k=round_each_k)
+    rows = law.anonymity(counts, dates=chosen_dates, ranges=parsed, by=by, round_each_k=round_each_k)
+    guessed = law.correctness(counts, dates=chosen_dates, by=by) if correctness else None
     if as_json:
-        print_json({"source": source, "note": _NOTE, "notes": notes, "rows": rows})
-    else:
-        table = Table(rows, formats=_FORMATS, wide=True)  # so that each line can be searched and sorted
-        title = "Persons by k, the number of persons who share place, sex and date of birth"
-        print_parts(Section(title, [table]), list_notes([_NOTE, *notes]))
+        of_guesses = {"correctness": guessed} if correctness else {}
+        print_json({"source": source, "note": _NOTE, "notes": notes, "rows": rows, **of_guesses})
+        return
+    title = "Persons by k, the number of persons who share place, sex and date of birth"
+    sections = [Section(title, [Table(rows, formats=_FORMATS, wide=True)])]  # each line can be searched and sorted
+    if correctness:
+        title = "Right guesses by place, sex and date of birth"
+        sections.append(Section(title, [Table(guessed, formats=_FORMATS_OF_GUESSES, wide=True)]))
+        notes = [_OF_GUESSES, *notes]
+    print_parts(*sections, list_notes([_NOTE, *notes]))
 
 
 def parse_dates(dates):

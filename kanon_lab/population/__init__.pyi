@@ -7,9 +7,11 @@ from .law import parse_ranges as parse_ranges
 from .law import persons_by_k as persons_by_k
 from .law import persons_in_ranges as persons_in_ranges
 from .law import variance_in_ranges as variance_in_ranges
+from .occupancy import occupied_keys as occupied_keys
 from .places import anonymity as anonymity
-from .places import simulate as simulate
+from .places import correctness as correctness
 from .register import beside_register as beside_register
 from .register import draw_register as draw_register
 from .register import register_counts as register_counts
 from .register import write_register as write_register
+from .simulation import simulate as simulate

@@ -153,7 +153,7 @@ def persons_by_k(n: np.ndarray, periods: int | np.ndarray | BirthLaw, k_max: int
     """
     from scipy.stats import binom  # it takes half a second to load
 
-    n, law = _check_cells(n), BirthLaw.of(periods)
+    n, law = check_cells(n), BirthLaw.of(periods)
     if not all(isinstance(k, (int, np.integer)) for k in (k_min, k_max)) or not 1 <= k_min <= k_max:
         raise OptionError(f"k runs over whole numbers from 1 or more upwards, not from {k_min!r} to {k_max!r}")
     if n.size * (k_max - k_min + 1) > _MOST_NUMBERS:
@@ -179,7 +179,7 @@ def persons_in_ranges(n: np.ndarray, periods: int | np.ndarray | BirthLaw, range
     array([[1.5   , 0.5   ],
            [1.6875, 1.3125]])
     """
-    n, law, ranges = _check_cells(n), BirthLaw.of(periods), as_ranges(ranges)
+    n, law, ranges = check_cells(n), BirthLaw.of(periods), as_ranges(ranges)
     return n[:, None] * np.column_stack([_share(n, law, _births(r)) for r in ranges])
 
 
@@ -204,7 +204,7 @@ def variance_in_ranges(n: np.ndarray, periods: int | np.ndarray | BirthLaw, rang
     >>> kanon_lab.population.variance_in_ranges([2], 4, "1,2+")
     array([[0.75, 0.75]])
     """
-    n, law, ranges = _check_cells(n), BirthLaw.of(periods), as_ranges(ranges)
+    n, law, ranges = check_cells(n), BirthLaw.of(periods), as_ranges(ranges)
     return np.column_stack([_covariance(n, law, r, r) for r in ranges])
 
 
@@ -222,7 +222,7 @@ def covariance_in_ranges(n: np.ndarray, periods: int | np.ndarray | BirthLaw, ra
     array([[[ 0.75, -0.75],
             [-0.75,  0.75]]])
     """
-    n, law, ranges = _check_cells(n), BirthLaw.of(periods), as_ranges(ranges)
+    n, law, ranges = check_cells(n), BirthLaw.of(periods), as_ranges(ranges)
     result = np.empty((n.size, len(ranges), len(ranges)))
     for i, first in enumerate(ranges):
         for j, second in enumerate(ranges[: i + 1]):
@@ -230,7 +230,8 @@ def covariance_in_ranges(n: np.ndarray, periods: int | np.ndarray | BirthLaw, ra
     return result
 
 
-def _check_cells(n: np.ndarray) -> np.ndarray:
+def check_cells(n: np.ndarray) -> np.ndarray:
+    """Sizes of cells as whole numbers, or an `OptionError`."""
     cells = np.atleast_1d(np.asarray(n))
     whole = cells.ndim == 1 and np.issubdtype(cells.dtype, np.integer)
     if not whole or (cells < 0).any() or (cells > _MOST_PERSONS).any():
@@ -312,22 +313,22 @@ def _pair_share(n: np.ndarray, law: BirthLaw, a: IntegerSet, b: IntegerSet, both
     if not a or not b:
         return total
     # They do not: two different periods, in either order.
-    p, q, weight = _pairs_of_periods(law, symmetric=a == b)
+    p, q, pairs = pairs_of_periods(law, symmetric=a == b)
+    weight = pairs * p * q
     if p.size <= n.size:
         return total + sum(w * _two_periods(others, x, y, a, b) for x, y, w in zip(p, q, weight, strict=True))
     return total + [_many_pairs(m, p, q, weight, a, b) for m in others]
 
 
-def _pairs_of_periods(law: BirthLaw, symmetric: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The probabilities of each pair of different periods, and the chance that two persons have that pair."""
+def pairs_of_periods(law: BirthLaw, symmetric: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The probabilities of each pair of different periods, and how many such pairs there are, in either order."""
     size = law.probability.size
     i, j = np.triu_indices(size) if symmetric else (x.ravel() for x in np.indices((size, size)))
-    p, q = law.probability[i], law.probability[j]
-    weight = law.multiplicity[i] * (law.multiplicity[j] - (i == j)) * p * q
+    pairs = law.multiplicity[i] * (law.multiplicity[j] - (i == j))
     if symmetric:
-        weight = np.where(i == j, weight, 2 * weight)
-    used = weight > 0
-    return p[used], q[used], weight[used]
+        pairs = np.where(i == j, pairs, 2 * pairs)
+    used = pairs > 0
+    return law.probability[i][used], law.probability[j][used], pairs[used]
 
 
 def _many_pairs(m: int, p: np.ndarray, q: np.ndarray, weight: np.ndarray, a: IntegerSet, b: IntegerSet) -> float:

@@ -1,4 +1,4 @@
-"""Anonymity of places: the law of one cell summed over cells, the same by simulation, and the data of its charts."""
+"""Anonymity of places: the law of one cell summed over cells, and the data of its charts."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from kanon_lab.population.law import (
     persons_in_ranges,
     variance_in_ranges,
 )
+from kanon_lab.population.occupancy import occupied_keys
 
 #: Half-width of a 95% interval in standard deviations, by the normal approximation: good where many persons are
 #: expected. With a handful the interval covers less (89-93% seen) and its lower end may be negative.
@@ -106,12 +107,56 @@ def anonymity(
     if spread:
         variance = [places.cells @ variance_in_ranges(places.sizes, law, ranges) for law in laws.values()]
         sd = np.sqrt(np.stack(variance, axis=1))
-    tidy = places.frame.merge(_rows_of(laws, ranges), how="cross").assign(persons=persons.ravel())
+    tidy = places.frame.merge(rows_of(laws, ranges), how="cross").assign(persons=persons.ravel())
     share = tidy["persons"] / tidy["population"].where(tidy["population"] > 0)
     return tidy.assign(share=share, sd=sd.ravel(), half_width=Z_95 * sd.ravel())[_COLUMNS]
 
 
-def _rows_of(laws: Mapping[str, BirthLaw], ranges: Sequence[KRange]) -> pd.DataFrame:
+def correctness(
+    counts: pd.DataFrame,
+    *,
+    dates: Iterable[str] | Mapping[str, int | Sequence[float]] = PERIODS,
+    by: str = "all",
+) -> pd.DataFrame:
+    """The share of persons whom an intruder names rightly who guesses each person by their key.
+
+    Of k persons who share a key, a guess at random gets one right on average. So the expected share of right guesses,
+    the correctness of Rocher, Hendrickx and de Montjoye (2025, Nature Communications 16, 347), is the number of keys
+    that somebody has, divided by the persons. Its mean and its spread are exact here.
+
+    Parameters
+    ----------
+    counts, dates, by
+        As in `anonymity`.
+
+    Returns
+    -------
+    DataFrame
+        One row per place and date: ``place``, ``name``, ``population`` (persons), ``dates``, ``periods``, ``keys``
+        (expected number that somebody has), ``correctness`` (0-1; missing without persons), ``sd`` and ``half_width``
+        (1.96 sd) of the correctness. The spread covers the birth dates only, given the counts, and not the luck of the
+        guesses.
+
+    Examples
+    --------
+    >>> spain = kanon_lab.load_counts("spain-2010")
+    >>> guessed = kanon_lab.population.correctness(spain)
+    >>> guessed[["dates", "correctness"]].round(5).values.tolist()
+    [['day', 0.56835], ['month', 0.13847], ['year', 0.02425]]
+    """
+    places, laws = Places(counts, by), birth_laws(dates)
+    rows = []
+    for name, law in laws.items():
+        occupied, variance = occupied_keys(places.sizes, law)
+        persons = places.frame["population"].where(places.frame["population"] > 0)
+        sd = np.sqrt(places.cells @ variance) / persons
+        keys = places.cells @ occupied
+        spread = {"correctness": keys / persons, "sd": sd, "half_width": Z_95 * sd}
+        rows.append(places.frame.assign(dates=name, periods=law.periods, keys=keys, **spread))
+    return pd.concat(rows).sort_index(kind="stable", ignore_index=True)
+
+
+def rows_of(laws: Mapping[str, BirthLaw], ranges: Sequence[KRange]) -> pd.DataFrame:
     """One row a law and range: ``dates``, ``periods``, ``k_from``, and ``k_to`` (missing where open)."""
     rows = [(name, law.periods, r.k_from, r.k_to) for name, law in laws.items() for r in ranges]
     return pd.DataFrame(rows, columns=["dates", "periods", "k_from", "k_to"]).astype({"k_to": "Int64"})
@@ -188,7 +233,7 @@ def _rounded_persons(places: Places, law: BirthLaw, ranges: Sequence[KRange]) ->
 
 
 #: Columns of a grid before its columns 1, ..., k_max.
-GRID_COLUMNS = ["level", "place", "name", "population", "dates"]
+GRID_COLUMNS = ["level", "place", "name", "population", "dates", "keys"]
 
 # Cells in which Figura 1 is thinned: 20 steps per factor of ten in population, 2 percentage points in share.
 _STEPS_PER_DECADE = 20
@@ -206,8 +251,8 @@ def explorer_grid(
     """Expected share (0-1) of persons who share place, sex and date of birth with k or fewer, themselves included.
 
     One row per place with persons and date: ``level`` ("whole", by the name `whole`; "province", by name;
-    "municipality", those asked for by code), ``place`` ("all" for the whole), ``name``, ``population``, ``dates``, and
-    the share for k from 1 to k_max in the columns 1, ..., k_max.
+    "municipality", those asked for by code), ``place`` ("all" for the whole), ``name``, ``population``, ``dates``,
+    ``keys`` (expected number that somebody has), and the share for k from 1 to k_max in the columns 1, ..., k_max.
     """
     dates = tuple(dates)
     provinces = expected_by_k(counts, dates=dates, k_max=k_max, by="province").assign(level="province")
@@ -232,12 +277,15 @@ def municipality_grid(counts: pd.DataFrame, *, dates: Iterable[str] = tuple(PERI
 
 
 def shares_at_k(grid: pd.DataFrame, k: int) -> pd.DataFrame:
-    """Of the rows of a grid the shares (0-1) of persons in groups of ``exactly`` k, of ``up_to`` k, and of ``more``."""
+    """By row of a grid the shares (0-1) of persons in groups of ``exactly`` k, ``up_to`` k and ``more``, and the
+    ``correctness``: the share of right guesses by the key.
+    """
     if k not in grid.columns:
         raise OptionError(f"the grid has no k = {k!r}")
     up_to = grid[k]
     exactly = up_to - grid[k - 1] if k > 1 else up_to
-    return grid[["place", "dates", "population"]].assign(exactly=exactly, up_to=up_to, more=1 - up_to)
+    shares = {"exactly": exactly, "up_to": up_to, "more": 1 - up_to, "correctness": grid["keys"] / grid["population"]}
+    return grid[["place", "dates", "population"]].assign(**shares)
 
 
 def expected_by_k(
@@ -247,14 +295,15 @@ def expected_by_k(
     k_max: int = 100,
     by: str = "all",
 ) -> pd.DataFrame:
-    """Expected persons at exactly k = 1, ..., k_max (columns) by ``place``, ``name``, ``population`` and ``dates``."""
+    """Expected persons at exactly k = 1, ..., k_max (columns), and ``keys`` that somebody has, by place and dates."""
     if k_max < 1:
         raise OptionError(f"k_max must be 1 or more, not {k_max}")
     places = Places(counts, by)
     blocks = []
     for name, law in birth_laws(dates).items():
         by_k = pd.DataFrame(places.cells @ persons_by_k(places.sizes, law, k_max), columns=range(1, k_max + 1))
-        blocks.append(pd.concat([places.frame.assign(dates=name), by_k], axis=1))
+        keys = places.cells @ occupied_keys(places.sizes, law)[0]
+        blocks.append(pd.concat([places.frame.assign(dates=name, keys=keys), by_k], axis=1))
     return pd.concat(blocks, ignore_index=True)
 
 
@@ -320,134 +369,3 @@ def alone_by_age(
         for group in groups
     ]
     return pd.concat(parts, ignore_index=True)[["age_group", "population", "dates", "persons", "share"]]
-
-
-#: Persons drawn at a time; small enough for the sort to stay in the processor's cache.
-_DRAWN_AT_ONCE = 500_000
-#: Persons of one cell, whose draws are in memory together; in a dense cell they, times _DENSE, outnumber the periods.
-_MOST_DRAWN, _DENSE = 10**8, 4
-
-
-def simulate(
-    counts: pd.DataFrame,
-    *,
-    dates: Iterable[str] | Mapping[str, int | Sequence[float]] = ("day",),
-    ranges: str | Iterable[KRange] = CUADRO_1_RANGES,
-    by: str = "all",
-    repeats: int,
-    seed: int,
-    progress: bool = False,
-) -> pd.DataFrame:
-    """Draw every person's birth date and count the k-anonymous persons, `repeats` times.
-
-    Gil Bellosta (2011), section 2, steps 1 to 4.
-
-    Parameters
-    ----------
-    counts, dates, ranges, by
-        As in `anonymity`.
-    repeats : int
-        Number of simulations, 1 or more.
-    seed : int
-        0 or more: the same seed gives the same draws.
-    progress : bool
-        Show a progress bar on standard error.
-
-    Returns
-    -------
-    DataFrame
-        One row per repeat, date, place and range: ``repeat`` (from 0), ``seed``, ``place``, ``dates``, ``periods``,
-        ``k_from``, ``k_to`` and ``persons`` (a whole number).
-
-    Examples
-    --------
-    >>> places = kanon_lab.load_counts("malaga-2010").head(36)
-    >>> drawn = kanon_lab.population.simulate(places, ranges="1+", repeats=2, seed=1)
-    >>> drawn["persons"].tolist() == [places["persons"].sum()] * 2
-    True
-    """
-    from tqdm import tqdm
-
-    if not all(isinstance(number, (int, np.integer)) for number in (repeats, seed)) or repeats < 1 or seed < 0:
-        raise OptionError("repeats must be a whole number from 1 on, and the seed one from 0 on")
-    ranges, laws = as_ranges(ranges), birth_laws(dates)
-    codes, frame = place_codes(counts, by)
-    if counts["persons"].max() > _MOST_DRAWN:
-        raise OptionError("a cell of more than 10^8 persons is too large to draw: use the closed form (anonymity)")
-    # Cells of similar size come together, so that a block is either sparse (sorted) or dense (tabulated).
-    order = np.argsort(counts["persons"].to_numpy(), kind="stable")
-    sizes, places = counts["persons"].to_numpy()[order], codes[order]
-    # A stream for each law: to ask for one more leaves the draws of those before it as they were.
-    streams = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(len(laws))]
-    persons = []
-    with tqdm(total=repeats * len(laws), desc="simulations", unit="sim", disable=not progress, leave=False) as bar:
-        for _ in range(repeats):
-            for law, rng in zip(laws.values(), streams, strict=True):
-                persons.append(_simulate_once(sizes, places, len(frame), law, ranges, rng))
-                bar.update()
-    repeated = pd.DataFrame({"repeat": range(repeats), "seed": seed})
-    of_laws = [frame[["place"]].merge(_rows_of({name: law}, ranges), how="cross") for name, law in laws.items()]
-    rows = repeated.merge(pd.concat(of_laws), how="cross")
-    columns = ["repeat", "seed", "place", "dates", "periods", "k_from", "k_to", "persons"]
-    return rows.assign(persons=np.concatenate(persons, axis=None))[columns]
-
-
-def _simulate_once(
-    sizes: np.ndarray,
-    places: np.ndarray,
-    n_places: int,
-    law: BirthLaw,
-    ranges: Sequence[KRange],
-    rng: np.random.Generator,
-) -> np.ndarray:
-    """Persons per place and range in one draw of all birth dates."""
-    last = min(max(r.k_from if r.k_to is None else r.k_to for r in ranges), int(sizes[-1])) + 1
-    by_k = np.zeros(n_places * (last + 1))
-    for start, stop in _blocks(sizes, law.periods):
-        cell, k = _shared_dates(sizes[start:stop], law, rng)
-        key = np.minimum(k, last)
-        if n_places > 1:
-            key = key + places[start:stop][cell] * (last + 1)
-        by_k += np.bincount(key, weights=k, minlength=by_k.size)
-    of_place = by_k.reshape(n_places, last + 1)
-    result = [of_place[:, r.k_from : None if r.k_to is None else r.k_to + 1].sum(axis=1) for r in ranges]
-    return np.rint(np.column_stack(result)).astype(np.int64)
-
-
-def _blocks(sizes: np.ndarray, periods: int) -> Iterable[tuple[int, int]]:
-    """Runs of cells, sorted by size, with about _DRAWN_AT_ONCE persons (or, where dense, periods) in each."""
-    # A sparse cell costs its persons, a dense one its periods.
-    dense = sizes * _DENSE > periods
-    ends = np.cumsum(np.where(dense, np.maximum(sizes, periods), np.maximum(sizes, 1)))
-    start = 0
-    first_dense = int(np.searchsorted(dense, True))
-    while start < sizes.size:
-        done = ends[start - 1] if start else 0
-        stop = max(start + 1, int(np.searchsorted(ends, done + _DRAWN_AT_ONCE, side="right")))
-        if start < first_dense:
-            stop = min(stop, first_dense)
-        yield start, stop
-        start = stop
-
-
-def _shared_dates(sizes: np.ndarray, law: BirthLaw, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """For every occupied period: the cell it belongs to, and the number of persons born in it."""
-    periods = law.periods
-    births = _draw(int(sizes.sum()), law, rng)
-    key = np.repeat(np.arange(sizes.size, dtype=births.dtype) * births.dtype.type(periods), sizes) + births
-    if sizes.size and sizes[0] * _DENSE > periods:
-        counts = np.bincount(key, minlength=sizes.size * periods)
-        occupied = np.flatnonzero(counts)
-        return occupied // periods, counts[occupied]
-    key.sort()
-    first = np.flatnonzero(np.concatenate(([True], key[1:] != key[:-1]))) if key.size else np.array([], dtype=np.intp)
-    return key[first] // periods, np.diff(np.append(first, key.size))
-
-
-def _draw(size: int, law: BirthLaw, rng: np.random.Generator) -> np.ndarray:
-    """Birth periods of `size` persons, as 32-bit numbers where a block's keys fit into them."""
-    if law.probability.size == 1:
-        dtype = np.uint32 if law.periods * _DRAWN_AT_ONCE * 4 < 2**32 and law.periods < 4096 else np.int64
-        return rng.integers(0, law.periods, size, dtype=dtype)
-    cumulative = np.cumsum(np.repeat(law.probability, law.multiplicity.astype(np.intp)))
-    return np.minimum(np.searchsorted(cumulative, rng.random(size), side="right"), law.periods - 1)

@@ -25,14 +25,16 @@ UNIT = 1e-5
 _SHARING = 18
 _UP_TO = "(k == 1 ? up_to + ' are alone (k = 1)' : up_to + ' in a group of ' + k + ' or fewer')"
 _EXACTLY = "(k == 1 ? '' : exactly + ' in a group of exactly ' + k)"
-# The result in words, three lines that follow the controls, or four.
+_GUESSED = "right + ' of guesses by the key are right'"
+# The result in words, four lines that follow the controls, or five.
 _WORDS = {
     "row": "data('grid')[indexof(pluck(data('grid'), 'key'), place + ' ' + dates)]",
     "up_to": style.share_expression(f"(row.cumulative[k - 1] * {UNIT})"),
     "exactly": style.share_expression(f"((row.cumulative[k - 1] - (k > 1 ? row.cumulative[k - 2] : 0)) * {UNIT})"),
+    "right": style.share_expression(f"(row.correctness * {UNIT})"),
     "words": (
-        f"length(row.name) > {_SHARING} ? [row.name + ',', dates + ' of birth:', {_UP_TO}, {_EXACTLY}]"
-        f" : [row.name + ', ' + dates + ' of birth:', {_UP_TO}, {_EXACTLY}]"
+        f"length(row.name) > {_SHARING} ? [row.name + ',', dates + ' of birth:', {_UP_TO}, {_GUESSED}, {_EXACTLY}]"
+        f" : [row.name + ', ' + dates + ' of birth:', {_UP_TO}, {_GUESSED}, {_EXACTLY}]"
     ),
 }
 _GROUP = "Group: same municipality, sex and date of birth"
@@ -208,9 +210,9 @@ class _Population:
 
 
 def _table(shares: pd.DataFrame, k: int, dates: str) -> str:
-    heads = ("Birth known to", f"group of exactly {k}", f"{k} or fewer", f"more than {k}")
+    heads = ("Birth known to", f"group of exactly {k}", f"{k} or fewer", f"more than {k}", "right guesses")
     rows = [
-        (row["dates"], *(percent(row[share], digits=4) for share in ("exactly", "up_to", "more")))
+        (row["dates"], *(percent(row[share], digits=4) for share in ("exactly", "up_to", "more", "correctness")))
         for row in shares.to_dict("records")
     ]
     return table("Share of persons", heads, rows, chosen=shares["dates"].tolist().index(dates))
@@ -241,6 +243,7 @@ def _places(grid: pd.DataFrame) -> dict[str, str]:
 def _compact(grid: pd.DataFrame, k_max: int) -> list[dict]:
     rows = grid[["place", "population", "dates"]].assign(name=grid["place"].map(_places(grid)))
     rows["key"] = rows["place"] + " " + rows["dates"]
+    rows["correctness"] = np.rint(grid["keys"] / grid["population"] / UNIT).astype(int)
     rows["cumulative"] = np.rint(grid[list(range(1, k_max + 1))].to_numpy(dtype=float) / UNIT).astype(int).tolist()
     return rows.to_dict("records")
 
