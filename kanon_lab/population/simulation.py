@@ -103,6 +103,28 @@ def _simulate_once(
     return np.rint(np.column_stack(result)).astype(np.int64)
 
 
+def draw_key_sizes(
+    sizes: np.ndarray, periods: int | Sequence[float] | BirthLaw, rng: np.random.Generator
+) -> np.ndarray:
+    """How many keys have 0, 1, 2, ... persons in one draw of all birth dates; 0 is not counted.
+
+    `sizes` are the persons of each cell.
+
+    Examples
+    --------
+    >>> from kanon_lab.population.simulation import draw_key_sizes
+    >>> draw_key_sizes(np.array([1, 1, 3]), 1, np.random.default_rng(1)).tolist()
+    [0, 2, 0, 1]
+    """
+    sizes, law = np.sort(sizes), BirthLaw.of(periods)
+    keys = np.zeros(1, dtype=np.int64)
+    for start, stop in _blocks(sizes, law.periods):
+        more = np.bincount(_shared_dates(sizes[start:stop], law, rng)[1])
+        length = max(keys.size, more.size)
+        keys = np.pad(keys, (0, length - keys.size)) + np.pad(more, (0, length - more.size))
+    return keys
+
+
 def _blocks(sizes: np.ndarray, periods: int) -> Iterable[tuple[int, int]]:
     """Runs of cells, sorted by size, with about _DRAWN_AT_ONCE persons (or, where dense, periods) in each."""
     # A sparse cell costs its persons, a dense one its periods.

@@ -4,4 +4,7 @@ from .inversion import means_attack as means_attack
 from .inversion import pram_attack as pram_attack
 from .minimality import minimality_attack as minimality_attack
 from .minimality import rerun_attack as rerun_attack
+from .scaling_law import PitmanYor as PitmanYor
+from .scaling_law import extrapolate as extrapolate
+from .scaling_law import fit_pitman_yor as fit_pitman_yor
 from .two_pages import two_pages_attack as two_pages_attack
