@@ -3,6 +3,8 @@ from .editions import compare_editions as compare_editions
 from .file_measures import Measures as Measures
 from .file_measures import attacker_risks as attacker_risks
 from .file_measures import measure as measure
+from .inference import Guesses as Guesses
+from .inference import guesses_of as guesses_of
 from .information_loss import QuantityLoss as QuantityLoss
 from .information_loss import average_class_size as average_class_size
 from .information_loss import discernibility as discernibility

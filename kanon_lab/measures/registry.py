@@ -72,9 +72,10 @@ class Measure:
     #: gives one number a class, of which the file has the least or the largest.
     of: Callable[..., Any]
     #: "classes" are a `kanon_lab.measures.file_measures.ClassRisks`, "values" a
-    #: `kanon_lab.measures.class_values.ClassValues`, "states" (the file before and after) a
+    #: `kanon_lab.measures.class_values.ClassValues`, "guesses" a `kanon_lab.measures.inference.Guesses`, "states" (the
+    #: file before and after) a
     #: `kanon_lab.recipes.measured.Comparison`, a "release" a `kanon_lab.recipes.verdict.Release`.
-    taken_from: Literal["classes", "states", "release", "values"] = "classes"
+    taken_from: Literal["classes", "states", "release", "values", "guesses"] = "classes"
     #: A share (0-1) is shown in per cent; records, columns, k and values are whole numbers.
     unit: Unit = "number"
     digits: int | None = None  # Decimals of a number in the output of the command; None: those that count
@@ -475,20 +476,52 @@ _ROWS = [
         lambda values: beta_likeness(values.counts), "values", shown="file"),
     Measure("enhanced_beta_likeness", "diversity", ("enhanced beta-likeness", "beta-semejanza reforzada"),
         lambda values: enhanced_beta_likeness(values.counts), "values", shown="file"),
+    # Of a sensitive variable: the whole file.
+    Measure(
+        "inferred", "diversity",
+        ("right guesses beyond the file's most frequent value",
+         "aciertos por encima del valor más frecuente del archivo"),
+        attrgetter("beyond_margins"), "guesses", unit="share", shown="file", rounding="tenth",
+        limit=Limit(
+            "at most", "is met when whoever finds the class of each record, and takes its most frequent value of a "
+            "sensitive variable, is right for at most this share of the records more than whoever takes the most "
+            "frequent value of the whole file", "{diagnosis: 0.1}",
+            ("The classes raise the share of right guesses of {variable} by {value}, and at most {limit} was wanted. "
+             + _GROW[0],
+             "Las clases elevan en {value} la proporción de aciertos sobre {variable} y se exigía {limit} como máximo. "
+             + _GROW[1]),
+            by="variable", beside=True,
+            title=("right guesses of {variable} beyond its most frequent value",
+                   "aciertos sobre {variable} por encima de su valor más frecuente"))),
+    Measure(
+        "inferred_own", "diversity",
+        ("right guesses that a record's own presence brings", "aciertos debidos a la presencia del propio registro"),
+        attrgetter("beyond_others"), "guesses", unit="share", shown="file", rounding="tenth",
+        limit=Limit(
+            "at most", "is met when a value drawn from the class of each record is right for at most this share of the "
+            "records more than it would be, had the record not been in the file", "0.05",
+            ("That a record is in the file raises the share of right guesses of its {variable} by {value}, and at most "
+             "{limit} was wanted. " + _GROW[0],
+             "La presencia de un registro en el archivo eleva en {value} los aciertos sobre su {variable} y se exigía "
+             "{limit} como máximo. " + _GROW[1]),
+            by="variable", beside=True,
+            title=("right guesses of {variable} that a record's own presence brings",
+                   "aciertos sobre {variable} debidos a la presencia del propio registro"))),
     # Counted by a verdict only.
     Measure("household_uniques", "risk", ("records unique with the size and composition of their household",
                                       "registros únicos con el tamaño y la composición de su hogar"),
-        lambda release: release.composition or 0, "release", unit="records", shown="", needs="household",
+        attrgetter("composition"), "release", unit="records", shown="", needs="household",
         limit=Limit(
             "at most", "is met when at most so many records are unique with the size and composition of their "
-            "household; needs `household`", "0",
+            "household, where the file says which records are of one household (by its ID, other columns such as a "
+            "weight, or the order); needs `household`", "0",
             ("Records that are unique to somebody who knows the keys of all who live with them: {value}, and at most "
-             "{limit} were wanted. Remove the column {household} and shuffle the records, or recode {key} more "
-             "broadly.",
+             "{limit} were wanted. Remove {household} and all that tells which records are of one household "
+             "({columns}), and shuffle the records; or recode {key} more broadly.",
              "Registros únicos para quien conozca las claves de todas las personas de su hogar: {value}, y se exigían "
-             "{limit} como máximo. Retire la columna {household} y desordene los registros, o recodifique {key} en "
-             "categorías más amplias."),
-            usual=True)),
+             "{limit} como máximo. Retire {household} y todo lo que revele qué registros son de un hogar ({columns}), "
+             "y desordene los registros; o recodifique {key} en categorías más amplias."),
+            usual=True, columns=attrgetter("homes.columns"))),
     Measure("person_uniques", "risk",
         ("persons unique by all their records", "personas únicas por todos sus registros"),
         attrgetter("path_uniques"), "release", unit="records", counted=False, shown="", needs="person",

@@ -25,6 +25,7 @@ from kanon_lab.measures.class_values import (
     largest_share,
     ordered_distance,
 )
+from kanon_lab.measures.inference import Guesses, guesses_of
 from kanon_lab.measures.registry import MEASURES as ROWS
 from kanon_lab.measures.registry import measures
 
@@ -192,6 +193,8 @@ def diversity(
     - ``beta_likeness``: the largest gain (p - q) / q; ``enhanced_beta_likeness``: the same, but infinite where a gain
       exceeds -ln q (Cao and Karras 2012).
 
+    Of the file only, not of a class: ``inferred`` and ``inferred_own``, see `guesses_of`.
+
     Examples
     --------
     >>> frame = pd.DataFrame({"age": [30, 30, 41, 41], "illness": ["flu", "none", "none", "none"]})
@@ -221,7 +224,13 @@ def diversity(
         file[row.name] = _worst(row.name, numbers)
         columns[row.name] = (pd.array(numbers, dtype="Int64") if row.unit == "values" else numbers).take(number)
     classes = pd.DataFrame(columns, copy=False)
+    file |= inferred(guesses_of(table, column))
     return Diversity(str(column.name), recursive_c, distance, table.spec.missing, counts.values, classes, file)
+
+
+def inferred(guesses: Guesses) -> dict[str, float | None]:
+    """The measures of guesses by name."""
+    return {row.name: row.of(guesses) for row in measures(taken_from="guesses")}
 
 
 def worst_values(counts: ValueCounts, *, recursive_c: float = 2.0) -> dict[str, float | None]:

@@ -32,7 +32,7 @@ def occupied_keys(n: np.ndarray, periods: int | Sequence[float] | np.ndarray | B
     Examples
     --------
     >>> expected, variance = kanon_lab.population.occupied_keys([1, 2], periods=4)
-    >>> expected.tolist(), variance.round(12).tolist()
+    >>> expected.round(12).tolist(), variance.round(12).tolist()
     ([1.0, 1.75], [0.0, 0.1875])
     """
     n, law = check_cells(n), BirthLaw.of(periods)

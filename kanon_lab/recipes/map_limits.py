@@ -44,7 +44,7 @@ def _value(release: Release, measure: Measure, plan: Plan) -> float | None:
     if measure.limit is not None and measure.limit.by == "combination":
         rows = release.rows(measure.name, plan.limits.get(measure.name, ()))
         return min((row[VERDICT.index("found")] for row in rows), default=None)
-    if measure.taken_from == "values":
+    if measure.taken_from in ("values", "guesses"):
         values = [of_variable[measure.name] for of_variable in release.diversity.values()]
         return (min if measure.least else max)(values, default=None)
     return measure.of(release if measure.taken_from == "release" else release.classes)

@@ -5,6 +5,8 @@ Where keys are suppressed, these records are others than the class of the record
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
@@ -15,7 +17,8 @@ from kanon_lab.classes.persons import compatible_items, with_persons
 from kanon_lab.classes.table import counted
 from kanon_lab.columns import coded, distinct_rows
 from kanon_lab.measures.class_values import distinct_l
-from kanon_lab.measures.sensitive_values import worst_values
+from kanon_lab.measures.inference import Guesses, guessed, guesses_of, values_of_rows
+from kanon_lab.measures.sensitive_values import inferred, worst_values
 from kanon_lab.recipes.state import Chain
 
 
@@ -36,7 +39,20 @@ class MetValues:
     def worst(self, variable: str) -> dict[str, float | None]:
         """By measure of diversity, its worst value over these records; nothing where no key is hidden."""
         counts = self._counts(variable)
-        return {} if counts is None else worst_values(counts)
+        return {} if counts is None else {**worst_values(counts), **inferred(self._guesses(variable, counts))}
+
+    def _guesses(self, variable: str, counts: ValueCounts) -> Guesses:
+        """Guesses by the class of each record, or by what its true key meets where a key is hidden."""
+        guesses = guesses_of(self.table, variable)
+        value, known = values_of_rows(self.table, variable, counts)
+        number = np.full(len(self.hidden), -1)
+        number[self.hidden] = self.target
+        place = np.flatnonzero(number[known] >= 0)
+        by_key = guessed(counts, number[known][place], value[place], guesses.records[place])
+        by_class = {name: getattr(guesses, name).copy() for name in ("right", "drawn", "others")}
+        for name, of_rows in by_class.items():
+            of_rows[place] = getattr(by_key, name)
+        return replace(guesses, **by_class)
 
     def alike(self, variable: str) -> int:
         """Records (persons, where the spec names one) for whom only one value is met, hidden or not."""

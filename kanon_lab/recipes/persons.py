@@ -23,30 +23,30 @@ _PAIRS = 12
 _FEWEST, _WAVES = 2, 3
 
 
-class Paths(NamedTuple):
-    """Whether a release says which records are of one person (None: not known), and the columns that do it."""
+class Linked(NamedTuple):
+    """Whether a release says which records belong together (None: not known), and the columns that do it."""
 
     known: bool | None
     columns: tuple[str, ...] = ()
 
 
-def paths_of(protection: Chain) -> Paths:
-    """Whether a release says which records are of one person: by their identifier, other columns, or their order.
+def linked_records(protection: Chain, role: str) -> Linked:
+    """Whether a release says which records are of one `role` (person, household): by its ID, other columns, or order.
 
-    Other columns do if they tell at least half of the persons that would be mistaken without them: a weight or a date
-    of birth that all records of a person share. Not known of an engine's counts, where the identifier is removed.
+    Other columns do if they tell at least half of the persons or households that would be mistaken without them: a
+    weight or a date of birth that all their records share. Not known of an engine's counts, where the ID is removed.
     """
-    if (person := protection.spec.person) is None:
-        return Paths(False)
-    if protection.shows_persons:
-        return Paths(True, (person,))
+    if (unit := getattr(protection.spec, role)) is None:
+        return Linked(False)
+    if unit not in protection.state.removed:
+        return Linked(True, (unit,))
     if protection.state.counts is not None:
-        return Paths(None)
-    columns = dict.fromkeys(name for names, _ in units_told(protection, person, ()) for name in names)
+        return Linked(None)
+    columns = dict.fromkeys(name for names, _ in units_told(protection, unit, ()) for name in names)
     if columns:
-        return Paths(True, tuple(columns))
+        return Linked(True, tuple(columns))
     block = order_blocks(protection)
-    return Paths(block is not None and bool(ordered_variables(protection, block, [person])))
+    return Linked(block is not None and bool(ordered_variables(protection, block, [unit])))
 
 
 def repeated_identifiers(protection: Chain) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ from kanon_lab.recipes.households import household_keys, keeps_household_ids
 from kanon_lab.recipes.identifiers import columns_of
 from kanon_lab.recipes.met_values import MetValues
 from kanon_lab.recipes.notes import grave_notes
-from kanon_lab.recipes.persons import Paths, paths_of, repeated_identifiers
+from kanon_lab.recipes.persons import Linked, linked_records, repeated_identifiers
 from kanon_lab.recipes.released import unassigned
 from kanon_lab.recipes.shown import Shown, shown_by_members, shown_by_neighbours
 from kanon_lab.recipes.state import Chain, final_claims, final_counts
@@ -279,9 +279,16 @@ class Release:
 
     @cached_property
     def composition(self) -> int | None:
-        """Sample uniques once the members of each household are known; None without households."""
-        shown = self.protection.shows_households
-        return with_household_composition(self.table)["sample_uniques"] if shown else None
+        """Records unique once all members of a household are known, if the file says who they are; None: not known."""
+        if not (known := self.homes.known):
+            return None if known is None else 0
+        spec = replace(self.table.spec, household=self.protection.spec.household)
+        return with_household_composition(self.protection.state.table(spec))["sample_uniques"]
+
+    @cached_property
+    def homes(self) -> Linked:
+        """Whether the release says which records are of one household."""
+        return linked_records(self.protection, "household")
 
     def failing(self, claim: str) -> int:
         """Records for which a claim does not hold."""
@@ -308,9 +315,9 @@ class Release:
         return with_path(self.table)["sample_uniques"] if known else None if known is None else 0
 
     @cached_property
-    def paths(self) -> Paths:
-        """See `kanon_lab.recipes.persons.paths_of`."""
-        return paths_of(self.protection)
+    def paths(self) -> Linked:
+        """Whether the release says which records are of one person."""
+        return linked_records(self.protection, "person")
 
     @cached_property
     def repeated(self) -> tuple[str, ...]:

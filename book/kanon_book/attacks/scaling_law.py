@@ -111,6 +111,13 @@ def extrapolate(
         (sampled), ``in_sample`` (share of right guesses in the sample), ``fitted`` (the same by the fitted process),
         ``forecast`` (for the population, by the process), ``truth`` (exact) and ``error`` (forecast less truth).
         Samples of less than two persons have no row.
+
+    Examples
+    --------
+    >>> malaga = kanon_lab.load_counts("malaga-2010")
+    >>> row = kanon_book.attacks.extrapolate(malaga, fractions=[0.1], seed=1).iloc[0]
+    >>> bool(abs(row["fitted"] - row["in_sample"]) < 0.001)
+    True
     """
     rng, rows = np.random.default_rng(seed), []
     places = {"all": None, "province": "province", "municipality": "place"}[by]

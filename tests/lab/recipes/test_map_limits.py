@@ -135,7 +135,16 @@ def test_every_limit_may_be_the_risk(found, survey, name, tmp_path):
     if LIMITS[name].needs == "person" or LIMITS[name].limit.quiet:  # no person is named, and no identifier repeats
         return
     axis = LIMITS[name].name
-    limits = {"household_uniques": 99, "t_closeness": 1, "entropy": 1, "distinct": 1, "individual_risk": 1, "k": 2}
+    limits = {
+        "household_uniques": 99,
+        "t_closeness": 1,
+        "entropy": 1,
+        "distinct": 1,
+        "inferred": 1,
+        "inferred_own": 1,
+        "individual_risk": 1,
+        "k": 2,
+    }
     limits |= {"combinations": [{"size": 2, "at_least": 3}], "numeric_linkage": 1, "global_risk": 1}
     limits |= {"compatible": 1, "true_key": 1, "own_class": 1}
     limits |= {"k_map": 1, "delta_presence": 1}
