@@ -56,7 +56,8 @@ class EarlierRelease:
         if self.id is not None and self.id == person:
             by_person(old, file, person, names)
         elif self.id is not None:
-            by_id(old, file, self.id, names, person if person in old else None)
+            is_alone = person is None or (person not in old and tells_records(old, file, self.id))
+            by_id(old, file, self.id, names, None if is_alone else person)
 
     def with_release(self, release: Chain, called: str = "the release") -> Editions | None:
         """What it and a release tell together; None where the release is known as counts only.
