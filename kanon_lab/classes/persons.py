@@ -105,7 +105,7 @@ def fewest_in_both(
     That is the fewest, over the pairs of a record of the person in each file; and the number of each person. Codes are
     as in `compatible_persons`; unless they are `wild`, a missing value is one of its own.
     """
-    both = np.intersect1d(*persons)
+    both = np.intersect1d(persons[0], persons[1])
     if not len(both):
         return np.zeros(0, dtype=np.int64), both
     classes, of_class, has_gaps = [], [], []

@@ -90,8 +90,9 @@ def compare(source, old, keys, id, person, same_order, config, missing, k, fail_
     one has, which differ by few records, and which bands cross.
 
     With --person, all records of a person are linked: an intruder then knows the keys of one record in each file, and
-    the persons who have such a record in each are alike. A key that one file hides is filled in from the same record in
-    the other (--id says which), or where the person's records there all have one value.
+    the persons who have such a record in each are alike. With --id, too, the intruder may know that both are the same
+    record. A key that one file hides is filled in from the same record in the other, or where all the person's records
+    there have one value.
 
     OLD and NEW are files that kanon-lab measure reads. A key that only one of them has counts there.
 

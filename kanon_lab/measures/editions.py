@@ -266,8 +266,11 @@ def _links(both: _Both, id: str | None, same_order: bool, link_persons: bool) ->
         rows = by_id(old, new, id, both.names, person if are_shared else None)
     elif same_order:
         rows = _in_order(both)
-    renewed = rows is not None and len(rows[0]) > 0 and not are_shared
-    return Links(rows, persons, persons is not None and link_persons and not renewed)
+    if persons is not None and link_persons and rows is not None and not are_shared:  # renewed, but records tell whose
+        number = np.arange(max(map(np.max, persons)) + 1)
+        number[persons[1][rows[1]]] = persons[0][rows[0]]
+        persons = persons[0], number[persons[1]]
+    return Links(rows, persons, persons is not None and link_persons)
 
 
 class _Both:

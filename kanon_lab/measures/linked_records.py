@@ -232,15 +232,19 @@ def _in_the_other(codes: Sequence[np.ndarray], links: Links, edition: int) -> np
 def _in_both(codes: Sequence[np.ndarray], links: Links, missing: str) -> tuple[np.ndarray, np.ndarray | None]:
     """How many are alike by the keys in both editions, and of whom each number is (None: of a record).
 
-    For an intruder who links persons, these are the persons who have a compatible record in each edition: the fewest,
-    over all pairs of a record of the person in the old edition and one in the new.
+    For an intruder who links persons, these are the persons who have a compatible record in each edition, for each pair
+    of a record of the person in the old edition and one in the new: the fewest of all pairs. Where both are the same
+    record, as `links` say, the others must have one that is the same in both, too.
     """
-    if links.persons is not None and links.by_person:
-        return fewest_in_both(codes, links.persons, wild=missing == "wildcard")
-    assert links.rows is not None
-    person = None if links.persons is None else links.persons[1][links.rows[1]]
-    rows = np.hstack([of[linked] for of, linked in zip(codes, links.rows, strict=True)])
-    return alike(rows, missing, person), person
+    rows, person = np.zeros((0, 2)), None
+    if links.rows is not None:
+        rows = np.hstack([of[linked] for of, linked in zip(codes, links.rows, strict=True)])
+        person = None if links.persons is None else links.persons[1][links.rows[1]]
+    same = alike(rows, missing, person)
+    if links.persons is None or not links.by_person:
+        return same, person
+    closest, both = fewest_in_both(codes, links.persons, wild=missing == "wildcard")
+    return (closest, both) if person is None else (np.concatenate([closest, same]), np.concatenate([both, person]))
 
 
 def alike(codes: np.ndarray, missing: str, person: np.ndarray | None = None) -> np.ndarray:

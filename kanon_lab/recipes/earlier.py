@@ -53,7 +53,7 @@ class EarlierRelease:
         With a `person`, the column that identifies persons in the file, an identifier need only tell its records apart.
         """
         old, names = self.frame, (self.name, "the file")
-        if self.id is not None and self.id == person:
+        if person is not None and self.id == person:
             by_person(old, file, person, names)
         elif self.id is not None:
             is_alone = person is None or (person not in old and tells_records(old, file, self.id))
@@ -73,24 +73,29 @@ class EarlierRelease:
         if not keys:
             return None
         person, names = release.spec.person, (self.name, called)
-        linked = person is not None and person in old and self._is_as_it_came(release, person)
-        id = self.id if self.id != person and self.id in new and self._is_as_it_came(release, self.id) else None
+        is_shown = person is not None and person in old and person in new
+        linked = is_shown and not _is_changed(release, person)
+        id = None if self.id == person or self.id not in new or _is_changed(release, self.id) else self.id
         if id is not None and person is not None and not linked and not tells_records(old, new, id):
             id = None  # it tells records of a person apart, for who knows which are of one person
         as_many = len(old) == len(new) or self.same_order is True
         by_place = id is None and self.same_order is not False and as_many and release.in_order
         if person is not None:
-            new = new.assign(**{person: release.state.working[person]})
-        if linked and by_place and self.same_order is None:
+            persons = release.state.working[person]
+            if is_shown and not linked:  # new numbers, none of which is that of another person
+                persons = "new " + persons.astype(str)
+            new = new.assign(**{person: persons})
+        if person is not None and linked and by_place and self.same_order is None:
             of_old, of_new = by_person(old, new, person, names)
             by_place = bool((of_old == of_new).all())
         options: dict[str, Any] = {"id": id, "same_order": by_place, "missing": release.spec.missing}
-        options |= {"person": person, "link_persons": linked}
+        options |= {"person": person, "link_persons": linked or (is_shown and (id is not None or by_place))}
         return compare_editions(old, new, keys, **options, k=release.k, names=names)
 
-    def _is_as_it_came(self, release: Chain, name: str | None) -> bool:
-        """Whether a release has a column, and no step has changed it."""
-        return name in release.state.released and not any(step.changed.get(name) for step in release.steps)
+
+def _is_changed(release: Chain, name: str | None) -> bool:
+    """Whether a step has changed a column."""
+    return name is not None and any(step.changed.get(name) for step in release.steps)
 
 
 @lru_cache(maxsize=1)

@@ -40,18 +40,26 @@ def alone(edition, wild):
     }
 
 
-def in_both(old, new, wild):
-    """For each person in both, the persons who have a record alike in each: the fewest of the pairs of its records."""
+def in_both(old, new, wild, aligned):
+    """For each person in both, the persons who have a record alike in each: the fewest of the pairs of its records.
+
+    Where the pair may be the same record, of those who have the same record alike in both.
+    """
+    pairs = {record: (*old[record], *new[record]) for record in old if record in new} if aligned else {}
+    same = alone(pairs, wild)
     people = [by_person(old), by_person(new)]
     both = [p for p in people[0] if p in people[1]]
     return sorted(
         min(
-            sum(
-                any(fits(a, x, wild) for x in people[0][q]) and any(fits(b, y, wild) for y in people[1][q])
-                for q in both
-            )
-            for a in people[0][p]
-            for b in people[1][p]
+            same.get(p, 99),
+            *(
+                sum(
+                    any(fits(a, x, wild) for x in people[0][q]) and any(fits(b, y, wild) for y in people[1][q])
+                    for q in both
+                )
+                for a in people[0][p]
+                for b in people[1][p]
+            ),
         )
         for p in both
     )
@@ -87,9 +95,9 @@ def test_linked_persons_by_plain_loops(old, new, wild, aligned, order):
         missing="wildcard" if wild else "category",
     )  # fmt: skip
     linked, result = found.linked, found.to_dict()
-    assert sorted(linked.joint) == in_both(old, new, wild)
+    assert sorted(linked.joint) == in_both(old, new, wild, aligned)
     fuller = [filled(old, new, aligned), filled(new, old, aligned)] if wild else [old, new]
-    assert sorted(linked.filled) == in_both(*fuller, wild)
+    assert sorted(linked.filled) == in_both(*fuller, wild, aligned)
     gone, came = ({r: k for r, k in a.items() if r[0] not in by_person(b)} for a, b in ((old, new), (new, old)))
     assert sorted(linked.only_old) == sorted(alone(gone, wild).values())
     assert sorted(linked.only_new) == sorted(alone(came, wild).values())
@@ -182,7 +190,9 @@ def test_renewed_persons_do_not_hide_an_identifier():
     old = pd.DataFrame({"p": [1, 1, 2, 2], "id": [*"abcd"], "zone": [*"nnns"]})
     new = old.assign(p=[8, 8, 9, 9], zone=[*"nssn"])
     found = compare_editions(old, new, "zone", person="p", id="id")
-    assert (found.linked_by, found.k_with, len(found.linked.joint)) == ("id", 1, 2)
+    # n in both, of one record, has the first person alone; s, then n the second
+    assert (found.linked_by, found.k_with, [*found.linked.joint]) == ("person", 1, [1, 1])
+    assert found.to_dict()["persons"] == {"old": 2, "new": 2, "both": 2}
 
 
 def test_what_is_not_known_is_said():

@@ -142,6 +142,10 @@ def test_a_person_with_several_records_is_one(tmp_path):
     assert (by_year.linked_by, by_year.to_dict()["records"]["both"]) == ("person", 8)
     value, together = of_persons(tmp_path, gone, {"shuffle_records": {"seed": 1}}, file=new, id="year")
     assert (together.linked_by, value) == (None, 2)
+    value, together = of_persons(tmp_path, {"renumber": {"seed": 1}}, file=new)
+    assert (together.linked_by, value, together.to_dict()["persons"]["both"]) == ("person", 1, 4)
+    shuffled = of_persons(tmp_path, {"renumber": {"seed": 1}}, {"shuffle_records": {"seed": 1}}, file=new)
+    assert (shuffled[1].linked_by, shuffled[0]) == (None, 2)
     # a year is left out: the records of two years are told apart by a subtraction, and are of four persons
     value, together = of_persons(tmp_path, gone, file=PANEL[PANEL["year"] == 1], same_order=False)
     assert (together.nested, value, together.to_dict()["persons"]["old"]) == ("old", 1, 4)
