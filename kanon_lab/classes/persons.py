@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 
 from kanon_lab.classes.compatible import compatible_pairs
-from kanon_lab.columns import coded, distinct_rows, tallied
+from kanon_lab.columns import coded, distinct_rows, grouped, tallied
+from kanon_lab.errors import DataError
 
-# Pairs of a class and a person that are put together at a time.
-_MOST_TOGETHER = 2**24
+# Pairs of a class and a person that are put together at a time; pairs of two records of a person that are looked at.
+_MOST_TOGETHER, _MOST_PAIRS = 2**24, 2**27
 
 
 def person_codes(column: pd.Series) -> np.ndarray:
@@ -93,3 +95,72 @@ def _together(codes: np.ndarray, queries: np.ndarray, class_: np.ndarray, item: 
             places = (row[mine] - start - first, other[mine])
             meets = sparse.csr_array((np.ones(len(other[mine]), dtype=np.int32), places), shape=shape)
             yield start + first, meets @ has
+
+
+def fewest_in_both(
+    codes: Sequence[np.ndarray], persons: Sequence[np.ndarray], *, wild: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """For each person in two files, how many persons have a record alike in the first and one in the second.
+
+    That is the fewest, over the pairs of a record of the person in each file; and the number of each person. Codes are
+    as in `compatible_persons`; unless they are `wild`, a missing value is one of its own.
+    """
+    both = np.intersect1d(persons[0], persons[1])
+    if not len(both):
+        return np.zeros(0, dtype=np.int64), both
+    classes, of_class, has_gaps = [], [], []
+    for of, person in zip(codes, persons, strict=True):
+        rows = np.isin(person, both)
+        group, some = distinct_rows(of[rows])
+        known = of[rows][some]
+        known = known[:, (known >= 0).any(axis=0)] if wild else known  # a key that only the other file has
+        classes.append(known)
+        of_class.append(with_persons(group, np.searchsorted(both, person[rows])))
+        has_gaps.append(wild and bool((known < 0).any()))
+    first, second, person = _pairs_of_person(*of_class)
+    number, pair = grouped(first * np.int64(len(classes[1])) + second, len(classes[0]) * len(classes[1]))
+    persons_of = np.bincount(number, minlength=len(pair))
+    if any(has_gaps):
+        persons_of = _shared_persons(classes, of_class, has_gaps, len(both), *np.divmod(pair, len(classes[1])))
+    least = np.full(len(both), len(both), dtype=np.int64)
+    np.minimum.at(least, person, persons_of[number])
+    return least, both
+
+
+def _pairs_of_person(
+    old: tuple[np.ndarray, np.ndarray], new: tuple[np.ndarray, np.ndarray]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """All pairs of a class of a person in one file and a class of the same person in the other, and the person."""
+    order = np.argsort(old[1], kind="stable")
+    n_of = np.bincount(old[1])
+    times = n_of[new[1]]
+    if (total := int(times.sum())) > _MOST_PAIRS:
+        raise DataError(f"persons have {total:,} pairs of records in both editions, too many to count; take fewer keys")
+    ends = np.cumsum(times)
+    place = np.arange(total) - np.repeat(ends - times, times) + np.repeat((np.cumsum(n_of) - n_of)[new[1]], times)
+    return old[0][order[place]], np.repeat(new[0], times), np.repeat(new[1], times)
+
+
+def _shared_persons(
+    classes: list[np.ndarray],
+    of_class: list[tuple[np.ndarray, np.ndarray]],
+    has_gaps: list[bool],
+    persons: int,
+    first: np.ndarray,
+    second: np.ndarray,
+) -> np.ndarray:
+    """For each pair of a class of one file and one of the other, the persons with records compatible with both."""
+    from scipy import sparse
+
+    has = []
+    for codes, (class_, person), gaps in zip(classes, of_class, has_gaps, strict=True):
+        if gaps:
+            class_, person = (
+                np.concatenate(part) for part in zip(*compatible_items(codes, class_, person), strict=True)
+            )
+        ones = np.ones(len(class_), dtype=np.int32)
+        has.append(sparse.csr_array((ones, (class_, person)), shape=(len(codes), persons)))
+    steps = np.cumsum(np.diff(has[0].indptr)[first] + np.diff(has[1].indptr)[second]) // _MOST_TOGETHER
+    edges = [*np.flatnonzero(np.diff(steps, prepend=-1)), len(first)]
+    parts = [has[0][first[i:j]].multiply(has[1][second[i:j]]).sum(axis=1) for i, j in pairwise(edges)]
+    return np.concatenate([np.zeros(0, dtype=np.int64), *parts]).astype(np.int64)

@@ -28,6 +28,7 @@ _EXAMPLES = """
 Examples:
   kanon-lab compare survey-2023.csv survey-2024.csv --keys region,sex,age --id pseudonym
   kanon-lab compare first-version.csv second-version.csv --keys region,sex,age --same-order
+  kanon-lab compare panel-2023.csv panel-2024.csv --keys region,sex,age --person pseudonym --id wave
   kanon-lab compare public-2023.csv public-2024.csv --config report.yml --id pseudonym --fail-under-k 3
 """
 _GROUPS = {
@@ -46,13 +47,20 @@ _GROUPS = {
 @click.argument("file", metavar="NEW")
 @keys_unless_counted_option
 @column_option(
-    "--id", "Identifier of persons that both files have, such as a pseudonym: link their records.  [default: no link]"
+    "--id",
+    "Identifier of records that both files have, such as a pseudonym: link them by it. With --person, the column that "
+    "tells the records of a person apart, such as the year.  [default: no link]",
+)
+@column_option(
+    "--person",
+    "Person ID that both files have, where a person has several records: link them by it, and count persons.  "
+    "[default: each record is one]",
 )
 @click.option("--same-order", is_flag=True, help="Link records by their place: both files have the same, in one order.")
 @click.option(
     "--config",
     metavar="R.yml",
-    help="Take keys, --missing and --id from this configuration where they are not given here.",
+    help="Take keys, --missing, --person and --id from this configuration where they are not given here.",
 )
 @missing_option
 @reads_microdata("old", "config")
@@ -70,7 +78,7 @@ _GROUPS = {
     help="Exit with 1, after the result, if both files together leave a person with fewer than K alike.",
 )
 @json_option
-def compare(source, old, keys, id, same_order, config, missing, k, fail_under_k, as_json):
+def compare(source, old, keys, id, person, same_order, config, missing, k, fail_under_k, as_json):
     """Measure what two editions of a file, OLD and NEW, tell together.
 
     An intruder who has last year's and this year's release, or two versions of one release, knows more than either
@@ -80,6 +88,11 @@ def compare(source, old, keys, id, same_order, config, missing, k, fail_under_k,
     changed, or be in other bands), sees in one what the other hides, and knows who came and who left. With
     --same-order, records are linked by their place. Without a link, the classes are counted in both files: which only
     one has, which differ by few records, and which bands cross.
+
+    With --person, all records of a person are linked: an intruder then knows the keys of one record in each file, and
+    the persons who have such a record in each are alike. With --id, too, the intruder may know that both are the same
+    record. A key that one file hides is filled in from the same record in the other, or where all the person's records
+    there have one value.
 
     OLD and NEW are files that kanon-lab measure reads. A key that only one of them has counts there.
 
@@ -95,13 +108,15 @@ def compare(source, old, keys, id, same_order, config, missing, k, fail_under_k,
         recipe = read_recipe(config)
         keys, reading = keys or list(recipe.spec.key_variables), recipe.reading
         reading = {name: reading[name] for name in READING if name in reading}
+        person = person or recipe.spec.person
         if id is None and not same_order and recipe.earlier_release is not None:
             id = recipe.earlier_release.id
         if click.get_current_context().get_parameter_source("missing") == ParameterSource.DEFAULT:
             missing = recipe.spec.missing
     if not keys:
         raise OptionError("name the key variables (--keys), or a configuration that has them (--config)")
-    wanted = [*keys, *([] if id is None else [id])]
+    id = None if id == person else id
+    wanted = [*keys, *filter(None, [id, person])]
     before, after = (_read(of, wanted, reading) for of in (replace(source, file=old), source))
     files = without_folders(old, old), without_folders(source.file, source.file)
     together = compare_editions(
@@ -109,12 +124,14 @@ def compare(source, old, keys, id, same_order, config, missing, k, fail_under_k,
         after.numbered,
         keys,
         id=id,
+        person=person,
         same_order=same_order,
         missing=missing,
         k=k,
         names=files if files[0] != files[1] else ("OLD", "NEW"),
     )
-    result = {**OFFICE, "old": old, "new": source.file, "id": id, **together.to_dict()}
+    result = {**OFFICE, "old": old, "new": source.file, "id": id}
+    result |= ({} if person is None else {"person": person}) | together.to_dict()
     result["notes"] += [f"{name}: {note}" for name, read in zip(files, (before, after)) for note in reading_notes(read)]
     show(result, partial(_print, result, together.groups), as_json=as_json)
     if fail_under_k is not None and together.k_with < fail_under_k:
@@ -132,22 +149,29 @@ def _read(source, wanted, reading):
 def _print(result, groups):
     """Print the result for people."""
     records, by = result["records"], result["linked_by"]
-    link = {"id": f"by {shortened(str(result['id']))}", "order": "by their place"}.get(by, "not linked")
+    link = {"order": "by their place"}.get(by) or (f"by {shortened(str(result[by]))}" if by else "not linked")
+    both = result.get("persons", records)["both"]
     print_lines(
         [
             f"{result['old']}: {records['old']:,} records; {result['new']}: {records['new']:,} (for the office only)",
             f"keys: {', '.join(map(shortened, result['keys']))}; missing keys: {result['missing']} "
             f"({MISSING_POLICIES[result['missing']]})",
-            f"records: {link}" + (f"; persons in both: {records['both']:,}" if by else ""),
+            f"records: {link}" + (f"; persons in both: {both:,}" if by else ""),
         ]
     )
-    print_parts(_alike(groups), *(_cells(result) if by else ()), _classes(result), list_notes(result["notes"]))
+    print_parts(
+        _alike(groups, "person" in result),
+        *(_cells(result) if by else ()),
+        _classes(result),
+        list_notes(result["notes"]),
+    )
 
 
-def _alike(groups):
+def _alike(groups, of_persons):
     """The fewest alike in each group of persons, and those below each k."""
+    names = {name: text.replace("records", "persons") for name, text in _GROUPS.items()} if of_persons else _GROUPS
     shown = groups[groups["persons"] > 0].drop(columns="persons")
-    rows = [[_GROUPS[name], *(f"{count:,}" for count in row)] for name, *row in shown.itertuples()]
+    rows = [[names[name], *(f"{count:,}" for count in row)] for name, *row in shown.itertuples()]
     heads = [name if isinstance(name, str) else f"below {name}" for name in shown.columns]
     return Section("Persons alike", [Table.of_texts(["who, and by what", *heads], rows)])
 

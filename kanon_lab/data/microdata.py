@@ -249,7 +249,8 @@ def _read(
         Note("codes_kept", codes=spelt(list(map(in_words, codes))), variable=shortened(name))
         for name, codes in user_missing.items()
     ]
-    notes += [*nameless, *codes.notes(frame.columns), *changes.notes()]
+    in_order = [name for name in named if name in frame]
+    notes += [*nameless, *codes.notes(in_order), *changes.notes(in_order)]
     size = {"records": len(frame), "columns": len(named)}
     facts = {"name": name, "format": form, **how, **size, **files.identity(path)}
     rows, frame = frame.index, frame.reset_index(drop=True)

@@ -190,11 +190,12 @@ class Changes:
         """Whether a cell of the column was changed."""
         return any(name in columns for columns in self._cells.values())
 
-    def notes(self) -> Iterator[Note]:
-        """A note for each kind of change."""
+    def notes(self, order: Iterable[str]) -> Iterator[Note]:
+        """A note for each kind of change, with its columns in the order of these."""
+        order = list(order)
         for key in ("blanks_around", "blanks_only", "letters_composed", "texts_among_numbers"):
             if columns := self._cells.get(key):
-                names = tuple(map(shortened, columns))
+                names = tuple(shortened(name) for name in order if name in columns)
                 more = ("...",) if len(names) > _MOST else ()
                 yield Note(key, cells=sum(columns.values()), columns=(*names[:_MOST], *more))
 

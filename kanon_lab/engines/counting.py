@@ -224,14 +224,15 @@ def counted_by(engine: Engine, source: Source, spec: KeySpec, reading: Reading, 
     }
     frame = pd.DataFrame(columns_by_name, copy=False)
     weights = None if weighed is None else weighed.pieces.added(sums)
-    notes = notes_of(source, reading, spec.variables)
+    notes = notes_of(source, reading)
     return CountedFile(spec, frame, records, weights, reading.values, reading.times, notes, tuple(reading.spelled))
 
 
-def notes_of(source: Source, reading: Reading, variables: Iterable[str]) -> tuple[str, ...]:
+def notes_of(source: Source, reading: Reading) -> tuple[str, ...]:
     """What is to be known of how the file was read, as far as it was."""
     notes = []
     if source.dialect is not None:
         dialect = replace(source.dialect, decimal="".join(sorted(reading.decimals)) or None)
         notes += [dialect.note] if dialect.note else []
-    return (*notes, *source.notes, *reading.codes.notes(variables), *reading.changes.notes())
+    in_order = [name for name in source.named or source.columns if name in source.columns]
+    return (*notes, *source.notes, *reading.codes.notes(in_order), *reading.changes.notes(in_order))

@@ -303,7 +303,7 @@ def opened_records(
             for name in dict.fromkeys(column for column in asked if column not in indices and column != weight):
                 indices[name] = numbered(opened, source, name, reading).values
             count_changes(opened, source, reading)
-            counted = replace(counted, notes=notes_of(source, reading, source.columns))
+            counted = replace(counted, notes=notes_of(source, reading))
             opened.rest()
             values = _in_order(indices, reading)
             yield Records(counted, source.named, source.columns, *values, source, opened, reading)

@@ -1,7 +1,8 @@
 """What two editions of a file tell together: last year's and this year's, or a release and its earlier version.
 
 An intruder who has both files links the records of a person, by an identifier that both have or by their places, and
-then knows the keys in both. Without a link, the counts of the classes are compared.
+then knows the keys in both. Without a link, the counts of the classes are compared. Of a person who has several records
+the intruder knows the keys of one in each edition: alike are all persons who have such a record in each.
 """
 
 from __future__ import annotations
@@ -15,46 +16,24 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.classes import class_table
-from kanon_lab.classes.compatible import compatible_sums
-from kanon_lab.columns import as_text, coded, distinct_rows, holds_numbers, one_column, plain, refuse
+from kanon_lab.classes.persons import person_codes
+from kanon_lab.columns import distinct_rows, one_column
 from kanon_lab.errors import DataError, OptionError, about, meant, shortened
 from kanon_lab.measures.crossing_bands import Crossing, crossings
+from kanon_lab.measures.linked_records import (
+    NEW,
+    OLD,
+    LinkedRecords,
+    Links,
+    by_id,
+    by_person,
+    fewest,
+    link,
+    same_codes,
+    tells_records,
+)
 from kanon_lab.roles import KeySpec, check_k
 from kanon_lab.terms import Note
-
-#: What messages call two editions that have no names.
-OLD, NEW = "the old edition", "the new edition"
-
-
-@dataclass(frozen=True)
-class LinkedRecords:
-    """Persons whose records of both editions are linked, and those whom only one edition has.
-
-    Attributes
-    ----------
-    joint, filled : ndarray
-        For each person in both, the persons with compatible keys in both editions: as they are; and once the keys that
-        one edition hides are filled in from the other, unless no record there has that value.
-    only_old, only_new : ndarray
-        For each person whom only one edition has, such persons with compatible keys.
-    leavers : ndarray
-        Those of `only_old` whose class in the old edition is larger.
-    cells : DataFrame
-        By ``variable`` the cells of persons in both that only the old edition shows (``only_old``), that only the new
-        one shows (``only_new``), and those with another value (``changed``).
-    """
-
-    joint: np.ndarray = field(repr=False)
-    filled: np.ndarray = field(repr=False)
-    only_old: np.ndarray = field(repr=False)
-    only_new: np.ndarray = field(repr=False)
-    leavers: np.ndarray = field(repr=False)
-    cells: pd.DataFrame = field(repr=False)
-
-    @property
-    def exposed(self) -> np.ndarray:
-        """For each person in either edition, the persons alike for an intruder who has both."""
-        return np.concatenate([self.filled, self.only_new, self.leavers])
 
 
 @dataclass(frozen=True)
@@ -65,11 +44,16 @@ class Editions:
     ----------
     keys : tuple of str
         The key variables, each in one edition at least; `common` are those that both have.
-    linked_by : {"id", "order"} or None
+    linked_by : {"id", "order", "person"} or None
         How the records of a person are linked.
+    records : tuple of int
+        Records of the old and of the new edition.
     alike : dict of str to ndarray
-        ``old`` and ``new``: for each record the records compatible with it in its own edition.
+        ``old`` and ``new``: for each record the records compatible with it in its own edition; or for each person the
+        persons, the fewest of all its records.
     linked : LinkedRecords or None
+    links : Links
+        What links the records, and the persons that are counted.
     counts : ndarray
         Records of each class by the common keys, a missing key being a value of its own: in the old edition and in the
         new one, shape (classes, 2).
@@ -83,8 +67,10 @@ class Editions:
     missing: str
     linked_by: str | None
     k: tuple[int, ...]
+    records: tuple[int, int]
     alike: Mapping[str, np.ndarray] = field(repr=False)
     linked: LinkedRecords | None = field(repr=False)
+    links: Links = field(repr=False)
     counts: np.ndarray = field(repr=False)
     crossings: Mapping[str, Crossing] = field(repr=False)
     notes: tuple[Note, ...] = ()
@@ -108,13 +94,16 @@ class Editions:
 
         Without links there is one for each way to look, and a person may be in several: those of the new edition alone;
         the persons who came or left, if one edition may be the other with more persons; and for each variable those in
-        the bands that crossing bands make, if both may have the same persons.
+        the bands that crossing bands make, if both may have the same persons. Counts of these are of records; where a
+        person may have several, they are of so many persons at least.
         """
         if self.linked is not None:
             return [self.linked.exposed]
         more = np.abs(self.differences) if self.nested else np.zeros(0, dtype=np.int64)
-        crossed = [of_variable.persons for of_variable in self.crossings.values()]
-        return [self.alike["new"], *(np.repeat(part, part) for part in (more, *crossed))]
+        of_each = self.links.most[0] if self.nested == "old" else self.links.most[1]
+        counts = [more, *(of_variable.persons for of_variable in self.crossings.values())]
+        persons = [-(-part // of_each) for part in counts]
+        return [self.alike["new"], *(np.repeat(part, part) for part in persons)]
 
     @property
     def k_with(self) -> int:
@@ -145,14 +134,17 @@ class Editions:
     def to_dict(self) -> dict[str, Any]:
         """The result in types that JSON has, as ``kanon-lab compare --json`` prints it."""
         linked, counts, groups = self.linked, self.counts, self.groups
-        records = {name: len(alike) for name, alike in self.alike.items()}
+        persons = {name: len(alike) for name, alike in self.alike.items()}
+        both = None if linked is None else len(linked.joint)
+        same = None if self.links.rows is None else len(self.links.rows[0])
         smallest = {str(name): None if pd.isna(k) else int(k) for name, k in groups["k"].items()}
         has, moved = counts > 0, np.abs(counts[:, 1] - counts[:, 0])
         return {
             "keys": list(self.keys),
             "missing": self.missing,
             "linked_by": self.linked_by,
-            "records": {**records, "both": None if linked is None else len(linked.joint)},
+            "records": dict(zip(("old", "new", "both"), (*self.records, same), strict=True)),
+            **({} if self.links.persons is None else {"persons": {**persons, "both": both}}),
             "k_achieved": {name: smallest[name] for name in ("old", "new")},
             "k_joint": smallest.get("joint"),
             "k_filled": smallest.get("filled"),
@@ -190,6 +182,8 @@ def compare_editions(
     keys: Iterable[str] | str,
     *,
     id: str | None = None,
+    person: str | None = None,
+    link_persons: bool = True,
     same_order: bool = False,
     missing: str = "wildcard",
     k: Iterable[int] = (2, 3, 5),
@@ -204,7 +198,13 @@ def compare_editions(
     keys : iterable of str, or str
         The key variables. One that only one edition has counts there.
     id : str, optional
-        An identifier in both, such as a pseudonym, that no two records of an edition share.
+        An identifier in both, such as a pseudonym, that no two records of an edition share; or, with `person`, one that
+        tells the records of a person apart, such as the year.
+    person : str, optional
+        The identifier of the person, where one may have several records: persons are counted, by it.
+    link_persons : bool
+        Whether the intruder links the records of a person by it. If not, only the new edition needs it: where the old
+        one does not have it, its records count as one person's, unless they are in the `same_order`.
     same_order : bool
         Whether both have the same records in the same order; not with `id`.
     missing : {"wildcard", "category", "error"}
@@ -222,20 +222,55 @@ def compare_editions(
     >>> both.to_dict()["k_achieved"], both.k_with
     ({'old': 2, 'new': 1}, 1)
     """
-    spec = KeySpec(keys, missing=missing)
+    spec = KeySpec(keys, missing=missing, person=person)
     levels = tuple(map(check_k, k))
     if id is not None and same_order:
         raise OptionError("id and same_order are two ways to link the same records; give one of them")
     both = _Both(old, new, spec, names)
-    alike = {name: both.alone(edition) for edition, name in enumerate(("old", "new"))}
-    pairs = by_id(old, new, id, names) if id is not None else _in_order(both) if same_order else None
-    linked_by = None if pairs is None else "id" if id is not None else "order"
-    linked = None if pairs is None else _link(both, pairs, alike["old"])
-    counts = both.counts()
-    notes = tuple(_notes(both, linked, linked_by))
+    links = _links(both, id, same_order, link_persons)
+    alone = [both.alone(edition, links.person(edition)) for edition in (0, 1)]
+    linked_by = "person" if links.by_person else "id" if id is not None else "order" if same_order else None
+    linked = None
+    if linked_by is not None:
+        linked = link(both.codes, spec.key_variables, both.is_common, missing, links, alone[0])
+    alike = {name: fewest(alone[edition], links.person(edition)) for edition, name in enumerate(("old", "new"))}
     return Editions(
-        spec.key_variables, both.common, missing, linked_by, levels, alike, linked, counts, both.crossings(), notes
+        keys=spec.key_variables,
+        common=both.common,
+        missing=missing,
+        linked_by=linked_by,
+        k=levels,
+        records=(len(old), len(new)),
+        alike=alike,
+        linked=linked,
+        links=links,
+        counts=both.counts(),
+        crossings=both.crossings(),
+        notes=(
+            *_notes(both, linked, links, linked_by),
+            *([Note("editions_same_places")] if links.by_person and same_order else []),
+        ),
     )
+
+
+def _links(both: _Both, id: str | None, same_order: bool, link_persons: bool) -> Links:
+    """What links two editions."""
+    (old, new), person, persons = both.frames, both.spec.person, None
+    if person is not None and (link_persons or person in old):
+        persons = by_person(old, new, person, both.names)
+    elif person is not None:
+        of_new = person_codes(one_column(new, person))
+        persons = of_new if same_order else np.full(len(old), of_new.max() + 1), of_new
+    rows, are_shared = None, persons is not None and link_persons and bool(np.isin(*persons).any())
+    if id is not None and (are_shared or persons is None or not link_persons or tells_records(old, new, id)):
+        rows = by_id(old, new, id, both.names, person if are_shared else None)
+    elif same_order:
+        rows = _in_order(both)
+    if persons is not None and link_persons and rows is not None and not are_shared:  # renewed, but records tell whose
+        number = np.arange(max(map(np.max, persons)) + 1)
+        number[persons[1][rows[1]]] = persons[0][rows[0]]
+        persons = persons[0], number[persons[1]]
+    return Links(rows, persons, persons is not None and link_persons)
 
 
 class _Both:
@@ -270,13 +305,16 @@ class _Both:
             codes.pop(0) if key in frame else np.full(len(frame), -1, dtype=np.int64) for frame in self.frames
         ]
 
-    def alone(self, edition: int) -> np.ndarray:
-        """For each record of an edition, the records of it that are compatible by the keys that it has."""
+    def alone(self, edition: int, person: np.ndarray | None) -> np.ndarray:
+        """For each record of an edition, the records of it, or persons, that are compatible by the keys that it has."""
         keys = [key for key, there in zip(self.spec.key_variables, self.has[edition], strict=True) if there]
+        frame, named = self.frames[edition], None if person is None else self.spec.person
         if not keys:
-            return np.full(len(self.frames[edition]), len(self.frames[edition]))
+            return np.full(len(frame), len(frame) if person is None else len(np.unique(person)))
+        if named is not None:
+            frame = frame[keys].assign(**{named: person})
         with about(self.names[edition]):
-            table = class_table(self.frames[edition], KeySpec(keys, missing=self.spec.missing))
+            table = class_table(frame, KeySpec(keys, missing=self.spec.missing, person=named))
         return table.f_k[table.class_of_record]
 
     def counts(self) -> np.ndarray:
@@ -295,42 +333,6 @@ class _Both:
         return {self.common[place]: crosses for place, crosses in by_place.items()}
 
 
-def same_codes(columns: Iterable[pd.Series]) -> tuple[pd.Index, list[np.ndarray]]:
-    """The values of several columns, and each column as codes of these (-1: missing); numbers match texts of them."""
-    columns = [*columns]
-    parts = [coded(column) for column in columns]
-    values = [part.values for part in parts]
-    if len({holds_numbers(plain(column)) for column in columns}) > 1:
-        values = [pd.Index([*map(as_text, of)], dtype=object) for of in values]
-    every = values[0]
-    for more in values[1:]:
-        every = every.append(more)
-    every = every.unique()
-    return every, [np.append(every.get_indexer(of), -1)[part.codes] for of, part in zip(values, parts, strict=True)]
-
-
-def by_id(
-    old: pd.DataFrame, new: pd.DataFrame, id: str, names: tuple[str, str] = (OLD, NEW)
-) -> tuple[np.ndarray, np.ndarray]:
-    """The rows of the persons in both editions: of each its row in the old one, and in the new one.
-
-    A `DataError` that calls the editions by their names where an identifier is missing, or two records share one.
-    """
-    columns = []
-    for frame, name in zip((old, new), names, strict=True):
-        with about(name):
-            column = one_column(frame, id)
-            refuse(column.isna().to_numpy(), column.index, id, "no identifier; fill it in, or drop the record")
-            fault = "an identifier that an earlier row has; take one that no two records share"
-            refuse(column.duplicated().to_numpy(), column.index, id, fault)
-            columns.append(column)
-    values, (of_old, of_new) = same_codes(columns)
-    row = np.full(len(values), -1)
-    row[of_old] = np.arange(len(of_old))
-    place = row[of_new]
-    return place[place >= 0], np.flatnonzero(place >= 0)
-
-
 def _in_order(both: _Both) -> tuple[np.ndarray, np.ndarray]:
     """The rows of the same records in two editions that have them in the same order."""
     n, m = map(len, both.frames)
@@ -341,51 +343,11 @@ def _in_order(both: _Both) -> tuple[np.ndarray, np.ndarray]:
     return np.arange(n), np.arange(n)
 
 
-def _link(both: _Both, pairs: tuple[np.ndarray, np.ndarray], alone: np.ndarray) -> LinkedRecords:
-    """What is known of persons whose records are at these rows of the two editions; `alone` is of the old one."""
-    old, new = (codes[rows] for codes, rows in zip(both.codes, pairs, strict=True))
-    filled_old, filled_new, cells = old.copy(), new.copy(), []
-    for place, key in enumerate(both.spec.key_variables):
-        before, after = old[:, place], new[:, place]
-        only_old, only_new = (before >= 0) & (after < 0), (before < 0) & (after >= 0)
-        changed = (before != after) & (before >= 0) & (after >= 0)
-        cells.append((key, int(only_old.sum()), int(only_new.sum()), int(changed.sum())))
-        if both.is_common[place] and both.spec.missing == "wildcard":
-            has = [np.isin(np.arange(len(both.values[place]) + 1), codes[:, place]) for codes in both.codes]
-            rows = only_new & has[0][after]
-            filled_old[rows, place] = after[rows]
-            rows = only_old & has[1][before]
-            filled_new[rows, place] = before[rows]
-    missing = both.spec.missing
-    gone, came = (np.ones(len(codes), dtype=bool) for codes in both.codes)
-    gone[pairs[0]], came[pairs[1]] = False, False
-    only_old, only_new = _alike(both.codes[0][gone], missing), _alike(both.codes[1][came], missing)
-    return LinkedRecords(
-        joint=_alike(np.hstack([old, new]), missing),
-        filled=_alike(np.hstack([filled_old, filled_new]), missing),
-        only_old=only_old,
-        only_new=only_new,
-        leavers=only_old[only_old < alone[gone]],
-        cells=pd.DataFrame(cells, columns=["variable", "only_old", "only_new", "changed"]),
-    )
-
-
-def _alike(codes: np.ndarray, missing: str) -> np.ndarray:
-    """For each row of codes, the rows that are compatible with it."""
-    if not len(codes):
-        return np.zeros(0, dtype=np.int64)
-    group, some = distinct_rows(codes)
-    records = np.bincount(group)
-    if missing == "wildcard" and (codes < 0).any():
-        records = compatible_sums(codes[some], records)
-    return records[group]
-
-
 def _smallest(alike: np.ndarray) -> int | None:
     return int(alike.min()) if len(alike) else None
 
 
-def _notes(both: _Both, linked: LinkedRecords | None, linked_by: str | None) -> Iterator[Note]:
+def _notes(both: _Both, linked: LinkedRecords | None, links: Links, linked_by: str | None) -> Iterator[Note]:
     """What a reader of the result should know of the two editions."""
     for key, *there in zip(both.spec.key_variables, *both.has, strict=True):
         if not all(there):
@@ -398,5 +360,11 @@ def _notes(both: _Both, linked: LinkedRecords | None, linked_by: str | None) -> 
         yield Note("editions_not_linked")
         if len(both.frames[0]) == len(both.frames[1]):
             yield Note("editions_same_number", records=len(both.frames[0]))
-    elif linked_by == "id" and not len(linked.joint):
+        if max(links.most) > 1:
+            yield Note("editions_counts_of_records", records=max(links.most))
+    elif linked_by != "order" and not len(linked.joint):
         yield Note("editions_none_in_both")
+    elif links.by_person and links.rows is None and (persons := links.with_several):
+        yield Note("editions_records_not_aligned", persons=persons)
+    if links.persons is not None and both.spec.person not in both.frames[0] and linked_by != "order":
+        yield Note("editions_persons_not_known", file=both.names[0], variable=shortened(str(both.spec.person)))

@@ -293,7 +293,8 @@ _ROWS = [
         limit=Limit("at least",
             "is met when an intruder who has the file of `earlier_release` too finds at least so many persons alike: "
             "of those in both, by the keys of both, with what one release hides filled in from the other; and of those "
-            "who are in one only. By default the limit on `k`, if there is an `earlier_release`", "5",
+            "who are in one only. With a `person`, those alike have such a record in each release. By default the "
+            "limit on `k`, if there is an `earlier_release`", "5",
             ("An intruder who has the earlier release too finds some person among {value}, and {limit} were wanted. "
              "Recode the keys as in the earlier release, suppress the same cells, give new pseudonyms and shuffle the "
              "records.",
@@ -301,9 +302,9 @@ _ROWS = [
              "{limit}. Recodifique las claves como en la edición anterior, suprima las mismas celdas, dé seudónimos "
              "nuevos y desordene los registros."),
             unset=("This needs the file that was released earlier (earlier_release: {{file: last_year.csv, id: "
-                   "pseudonym}}), records in memory, and one record for each person.",
+                   "pseudonym}}) and records in memory.",
                    "Esto requiere el archivo que se publicó antes (earlier_release: {{file: anterior.csv, id: "
-                   "seudonimo}}), los registros en memoria y un solo registro por persona."),
+                   "seudonimo}}) y los registros en memoria."),
             inside=True)),
     _in_population("k_map", "anonymity",
         ("k-map: fewest persons of the population with the key of a record",

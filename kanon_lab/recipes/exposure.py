@@ -152,7 +152,7 @@ def exposed_by_columns(protection: Chain, k: int) -> Exposure:
 
 
 def _whole(count: float) -> int:
-    return floor(float(count) + 0.5)
+    return floor(round(float(count) + 0.5, 6))  # halves that sums of floats miss
 
 
 def columns_as_keys(protection: Chain, k: int) -> pd.DataFrame:

@@ -131,7 +131,7 @@ class Plan:
                         raise OptionError(f"{role}: is one text; write a list, such as {such_as}")
             self.spec.check(frame)
             if self.earlier_release is not None:
-                self.earlier_release.check(frame)
+                self.earlier_release.check(frame, self.spec.person)
             released = [name for name in frame.columns if name not in self.spec.direct_identifiers]
             levels = int(bool(self.steps) and self.steps[0][0] == "household_level")
             for position, (name, settings) in enumerate(self.steps, start=1):

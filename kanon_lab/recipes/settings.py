@@ -148,7 +148,12 @@ class EarlierSettings(Settings):
     such_as = "a file and what links its records, such as {file: last_year.csv, id: pseudonym}"
 
     file: _NAME = setting(..., "the released file, as seen from the folder of the configuration", "last_year.csv")
-    id: _NAME | None = setting(None, "the column that tells the same person in both releases", "pseudonym")
+    id: _NAME | None = setting(
+        None,
+        "the column that tells the same person in both releases; with a `person`, the same record of a person, such as "
+        "the year",
+        "pseudonym",
+    )
     same_order: bool | None = setting(
         None,
         "whether both have the same records in the same order",

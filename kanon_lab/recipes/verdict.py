@@ -416,8 +416,7 @@ class Release:
     @property
     def k_with(self) -> int | None:
         """The fewest persons alike for an intruder who has an earlier release too."""
-        known = self.protection.spec.person is None and self.together is not None
-        return self.together.k_with if known else None
+        return None if self.together is None else self.together.k_with
 
     @cached_property
     def classes(self) -> ClassRisks:

@@ -85,3 +85,22 @@ def test_faults_are_one_line_with_the_file_and_the_row(files, arguments, fault, 
     assert run(["compare", *files, *arguments]) == 2
     out, err = capsys.readouterr()
     assert not out and err.startswith(f"kanon-lab: {fault}") and err.count("\n") == 1
+
+
+def test_persons_are_counted_where_records_share_an_identifier(tmp_path, capsys):
+    panel = pd.DataFrame({"p": [1, 1, 2, 2, 3], "year": [1, 2, 1, 2, 1], "zone": [*"SSSTS"]})
+    old, new, config = (str(tmp_path / name) for name in ("old.csv", "new.csv", "r.yml"))
+    panel.to_csv(old, index=False)
+    panel[1:].assign(zone=[*"STTS"]).to_csv(new, index=False)
+    assert run(["compare", old, new, "--keys", "zone", "--id", "p"]) == 2
+    assert "an identifier that an earlier row has" in (err := capsys.readouterr().err) and "--person" in err
+    assert run(["compare", old, new, "--keys", "zone", "--person", "p", "--id", "p", "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    # 1 and 3 have S in both editions; 2 has S, then T
+    assert (result["linked_by"], result["person"], result["k_joint"]) == ("person", "p", 1)
+    assert (result["persons"], result["records"]["both"]) == ({"old": 3, "new": 3, "both": 3}, None)
+    assert result["k_achieved"] == {"old": 1, "new": 1} and result["uniques"]["joint"] == 1
+    (tmp_path / "r.yml").write_text("{key_variables: [zone], person: p, earlier_release: {file: old.csv, id: year}}")
+    assert run(["compare", old, new, "--config", config, "--fail-under-k", "2"]) == 1
+    out = capsys.readouterr().out
+    assert "by p; persons in both: 3" in out and "persons of OLD, by OLD alone" in out and "Notes" not in out

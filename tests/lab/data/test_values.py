@@ -128,7 +128,7 @@ def test_numbers_kept_as_text_among_numbers(cells, expected, count):
     changes = Changes()
     column = settled(pd.Series(cells, dtype=object, name="age"), False, [], MissingCodes(None), changes)
     assert [None if pd.isna(value) else value for value in column] == expected
-    notes = {note.key: note.parts["cells"] for note in changes.notes()}
+    notes = {note.key: note.parts["cells"] for note in changes.notes(["age"])}
     assert notes.get("texts_among_numbers", 0) == count
     text = settled(pd.Series(cells, dtype=object, name="age"), True, [], MissingCodes(None), Changes())
     assert {type(value) for value in text.dropna()} <= {str} or True in cells

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
@@ -122,7 +122,15 @@ def by(engine, path, spec, reading):
     return counted, kanon_lab.measure(counted.table())
 
 
+# The first part has blanks in the second column only, the second part in the first.
+BLANKS_IN_TURN = {"k0é": ["a", "a ", "a"], "s": [" b", "b", "b"]}
+BLANKS_SPEC = KeySpec("k0é", sensitive_variables=["s"], missing="category")
+PLAIN = {"sep": ",", "encoding": "utf-8"}
+
+
 @settings(max_examples=10)
+@example((BLANKS_IN_TURN, BLANKS_SPEC, {"na": ()}, "parquet", PLAIN, 1))
+@example((BLANKS_IN_TURN, BLANKS_SPEC, {"na": ()}, "csv", PLAIN, 1))
 @given(files())
 def test_duckdb_counts_as_memory_does(given_file):
     columns, spec, reading, form, style, cut = given_file

@@ -119,3 +119,65 @@ def test_a_map_judges_each_recipe_with_it(old):
     assert mapped.points["k_with"].tolist() == [2, 2]
     tried["limits"] = {"k": 2, "k_with": 3}
     assert not risk_utility_map(FILE, tried, grid, workers=1, progress=False).points["met"].any()
+
+
+PANEL = pd.DataFrame({"p": [1, 1, 2, 2, 3, 3, 4, 4], "year": [1, 2] * 4, "zone": [*"nsnsnsns"], "job": [*"aaaaabab"]})
+OF_PERSONS = {"key_variables": ["zone", "job"], "person": "p", "released_as_is": ["year"]}
+
+
+def of_persons(tmp_path, *steps, file=PANEL, old=PANEL, **earlier):
+    old.to_csv(tmp_path / "old.csv", index=False)
+    earlier = {"file": str(tmp_path / "old.csv"), **earlier}
+    config = as_config({**OF_PERSONS, "earlier_release": earlier, "limits": {"k": 2}, "steps": [*steps]})
+    judged = judge(config.recipe.apply(file), config.limits)
+    return judged.verdict.set_index("name").loc["k_with", "found"], judged.together
+
+
+def test_a_person_with_several_records_is_one(tmp_path):
+    # in either edition two persons have s with a, and two s with b; no two have the same in both
+    new, gone = PANEL.assign(job=[*"abaaaaab"]), {"remove_variables": {"variables": "p"}}
+    value, together = of_persons(tmp_path, file=new, same_order=False)
+    assert (together.linked_by, value, together.to_dict()["uniques"]["joint"]) == ("person", 1, 4)
+    by_year = of_persons(tmp_path, file=new, id="year")[1]
+    assert (by_year.linked_by, by_year.to_dict()["records"]["both"]) == ("person", 8)
+    value, together = of_persons(tmp_path, gone, {"shuffle_records": {"seed": 1}}, file=new, id="year")
+    assert (together.linked_by, value) == (None, 2)
+    value, together = of_persons(tmp_path, {"renumber": {"seed": 1}}, file=new)
+    assert (together.linked_by, value, together.to_dict()["persons"]["both"]) == ("person", 1, 4)
+    shuffled = of_persons(tmp_path, {"renumber": {"seed": 1}}, {"shuffle_records": {"seed": 1}}, file=new)
+    assert (shuffled[1].linked_by, shuffled[0]) == (None, 2)
+    # a year is left out: the records of two years are told apart by a subtraction, and are of four persons
+    value, together = of_persons(tmp_path, gone, file=PANEL[PANEL["year"] == 1], same_order=False)
+    assert (together.nested, value, together.to_dict()["persons"]["old"]) == ("old", 1, 4)
+
+
+def test_places_say_which_record_of_a_person_is_the_same(tmp_path):
+    hidden = PANEL.assign(job=[None, *PANEL["job"][1:]], zone=["n", None, *PANEL["zone"][2:]])
+    value, together = of_persons(tmp_path, old=hidden)
+    assert together.to_dict()["shown_in_one"]["zone"] == {"only_old": 0, "only_new": 1}
+    assert "editions_same_places" in [note.key for note in together.notes]
+    together = of_persons(tmp_path, old=hidden, same_order=False)[1]
+    assert together.to_dict()["shown_in_one"]["zone"] == {"only_old": 0, "only_new": 0}
+    assert "editions_records_not_aligned" in [note.key for note in together.notes]
+    together = of_persons(tmp_path, {"remove_variables": {"variables": "p"}}, old=hidden.drop(columns="p"))[1]
+    assert (together.linked_by, together.to_dict()["persons"]) == ("order", {"old": 4, "new": 4, "both": 4})
+
+
+def test_a_year_needs_the_person_of_the_earlier_release(tmp_path):
+    with pytest.raises(KanonLabError, match="old.csv: column p is not there"):
+        of_persons(tmp_path, old=PANEL.drop(columns="p"), id="year")
+    with pytest.raises(KanonLabError, match="old.csv: column zone: row .*a person's earlier row has this identifier"):
+        of_persons(tmp_path, old=PANEL.assign(zone="n"), id="zone")
+
+
+def test_the_office_reads_how_persons_are_linked(tmp_path):
+    PANEL.to_csv(tmp_path / "old.csv", index=False)
+    settings = {**OF_PERSONS, "earlier_release": {"file": str(tmp_path / "old.csv"), "id": "year"}, "limits": {"k": 2}}
+    linked = {
+        "en": "by the person's identifier, which both have",
+        "es": "por el identificador de la persona, que ambas",
+    }
+    for language, text in linked.items():
+        found = analyse(PANEL, as_config({**settings, "language": language}), name="x", internal=True)
+        page = " ".join(part.html for part in section(found, "internal", language))
+        assert text in page.replace("&#x27;", "'").replace("&#39;", "'")
