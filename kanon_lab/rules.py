@@ -80,16 +80,19 @@ def check_date_format(date_format: object) -> str:
         raise OptionError(f"date_format must be text, such as {ISO}, not {described(date_format)}")
     try:
         datetime.datetime.strptime(_SOME_TIME.strftime(date_format), date_format)
+        readable = "%" in date_format
     except (ValueError, IndexError, re.error):  # the last where a part of the date is there twice
+        readable = False
+    if not readable:
         raise OptionError(
             f"date_format {shortened(repr(date_format))} is none that dates can be read by; write it like {ISO}"
-        ) from None
+        )
     return date_format
 
 
 def not_a_date(date_format: str) -> str:
     """What is wrong with a value that `as_dates` does not read."""
-    return f"no date as {date_format} has it; mend it, or say with date_format how dates are written"
+    return f'no date as {date_format} has it; mend it, or say how dates are written, such as date_format: "%d/%m/%Y"'
 
 
 def as_dates(values: pd.Index, date_format: str) -> pd.DatetimeIndex:

@@ -43,7 +43,7 @@ class Limit:
     bound: Literal["at least", "at most"]  # The measure is to be this or more, or this or less
     meaning: str  # When it is met, in the Markdown of the book
     example: str  # A limit as a configuration has it
-    #: What to do where it is not met, with parts such as {value} and {limit}: see `kanon_lab.report.limits.advice_on`.
+    #: What to do where it is not met, with parts such as {value}: see `kanon_lab.report.measured.advice_on`.
     advice: Texts
     name: str = ""  # In configurations, where it is not that of the measure
     #: One number, or one for each sensitive variable, level of risk or combination of keys.
@@ -302,9 +302,11 @@ _ROWS = [
              "{limit}. Recodifique las claves como en la edición anterior, suprima las mismas celdas, dé seudónimos "
              "nuevos y desordene los registros."),
             unset=("This needs the file that was released earlier (earlier_release: {{file: last_year.csv, id: "
-                   "pseudonym}}) and records in memory.",
+                   "pseudonym}}) and records in memory. If no column links the records of both, say so: same_order: "
+                   "false.",
                    "Esto requiere el archivo que se publicó antes (earlier_release: {{file: anterior.csv, id: "
-                   "seudonimo}}) y los registros en memoria."),
+                   "seudonimo}}) y los registros en memoria. Si ninguna columna vincula los registros de ambos, "
+                   "indíquelo: same_order: false."),
             inside=True)),
     _in_population("k_map", "anonymity",
         ("k-map: fewest persons of the population with the key of a record",

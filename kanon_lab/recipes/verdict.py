@@ -415,8 +415,15 @@ class Release:
 
     @property
     def k_with(self) -> int | None:
-        """The fewest persons alike for an intruder who has an earlier release too."""
-        return None if self.together is None else self.together.k_with
+        """The fewest persons alike for an intruder who has an earlier release too.
+
+        None where it is not known: nothing links the records, and nobody has said that nothing does.
+        """
+        earlier, together = self.protection.earlier_release, self.together
+        if earlier is None or together is None:
+            return None
+        is_said = earlier.id is not None or earlier.same_order is not None
+        return together.k_with if is_said or together.linked_by is not None else None
 
     @cached_property
     def classes(self) -> ClassRisks:

@@ -193,7 +193,7 @@ def analyse(
         suda=suda,
         unique_sets=sets,
         suda_size=size,
-        diversity=tables.diversities(states["after"]),
+        diversity=tables.diversities(protection),
         steps=_steps(protection, summary),
         claims=judged.claims[["k", "claim", "records", "share"]],
         indicators=indicators,

@@ -105,7 +105,7 @@ def guess_roles(
 
     Names are matched with words in English, Spanish and Catalan (``guess.csv``), whatever their case and accents. A
     weight is 1 or more in every record; a household has 15 members in the mean at most; what is called a name or a
-    telephone has more than 20 values.
+    telephone is one for sure if it has more than 20 values.
     """
     names = list(map(str, frame.columns))
     frame = frame.set_axis(names, axis=1)
@@ -161,8 +161,9 @@ def _by_name(guess: Guess, column: pd.Series, body: bool) -> Guess | None:
             return guess.as_("household", "name")
         if not guess.missing and guess.distinct > 2 and number and known / guess.distinct > _MEMBERS and many:
             return guess.as_("", "members", "indicators.sampling_unit")
-    if "direct_identifiers" in roles and guess.distinct > min(_NAMED, known / 2) and "key_variables" not in roles:
-        return guess.as_("direct_identifiers", "name")
+    if "direct_identifiers" in roles and "key_variables" not in roles:
+        others = () if guess.distinct > min(_NAMED, known / 2) else ("key_variables", "sensitive_variables")
+        return guess.as_("direct_identifiers", "name", *others)
     if "key_variables" in roles or ("place" in roles and "no_key_variables" not in roles):
         return _key(guess, column, roles)
     if "sensitive_variables" in roles:

@@ -77,7 +77,9 @@ def advice_on(release: Release, row: Any, w: Words, *, remedy: bool = False) -> 
         "variable": w.note(row.variable),
         "level": w.percent(row.level),
         "k": w.number(release.k),
-        "columns": w.listed(row.columns) if release.internal or limit.named else w.say("internal_names"),
+        "columns": (
+            w.listed(row.columns) or w.say("the_order") if release.internal or limit.named else w.say("internal_names")
+        ),
         "household": release.household,
         "person": release.person,
         "records": "" if pd.isna(row.records) else w.number(row.records),

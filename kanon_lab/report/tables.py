@@ -14,7 +14,7 @@ from kanon_lab.classes import ClassTable
 from kanon_lab.classes.counts import SIZE_RANGES
 from kanon_lab.columns import coded, distinct, plain
 from kanon_lab.errors import visible
-from kanon_lab.measures import MEASURES, diversity, file_risk
+from kanon_lab.measures import MEASURES, file_risk
 from kanon_lab.measures import unique_keys as uniques
 from kanon_lab.measures.survey_indicators import BETWEEN, KEYS, text_of
 from kanon_lab.population.law import as_ranges
@@ -22,6 +22,7 @@ from kanon_lab.recipes.chain import Protection
 from kanon_lab.recipes.exposure import columns_as_keys
 from kanon_lab.recipes.released import released_labels, role_of
 from kanon_lab.recipes.state import Cells, final_indicators
+from kanon_lab.recipes.verdict import Release
 from kanon_lab.report.safe import QUANTILES, counted, pooled, safe_quantiles, told_label
 
 # Bounds of the ranges of individual risk.
@@ -103,12 +104,12 @@ def _joined(frames: list[pd.DataFrame], columns: str) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame({name: [] for name in columns.split()})
 
 
-def diversities(table: ClassTable) -> pd.DataFrame:
-    """The worst class by each measure of diversity, and the records of classes that show one value."""
-    rows = []
-    for name in table.spec.sensitive_variables:
-        worst = diversity(table, name)
-        rows.append({"variable": name, **worst.file, "homogeneous": int(worst.failing(distinct=2)["records"].sum())})
+def diversities(protection: Protection) -> pd.DataFrame:
+    """The worst class by each measure of diversity, and the records that meet one value only, as in the verdict."""
+    release, rows = Release(protection, 1), []
+    for name, of_variable in release.diversity.items():
+        measured = {measure: of_variable[measure] for measure in MEASURES}
+        rows.append({"variable": name, **measured, "homogeneous": release.alike_in(name)})
     return pd.DataFrame(rows, columns=["variable", *MEASURES, "homogeneous"])
 
 
