@@ -422,8 +422,8 @@ class Release:
         earlier, together = self.protection.earlier_release, self.together
         if earlier is None or together is None:
             return None
-        is_said = earlier.id is not None or earlier.same_order is not None
-        return together.k_with if is_said or together.linked_by is not None else None
+        said = (earlier.id, earlier.same_order, self.protection.spec.person)
+        return None if together.linked_by is None and said == (None, None, None) else together.k_with
 
     @cached_property
     def classes(self) -> ClassRisks:

@@ -39,8 +39,8 @@ ROLES = (
 _DESIGN = ("indicators.strata", "indicators.sampling_unit")
 # A number of more values than this is a quantity, one of fewer is a code.
 _FEW = 30
-# Values that names, telephones and the like have at least: "has a telephone" has two.
-_NAMED = 20
+# Values that names, telephones and the like have at least: "has a telephone" has two. Few texts may be first names.
+_NAMED, _FEW_NAMES = 20, 4
 # Of the records that have one, this share have a value of their own where a text identifies.
 _OWN = 0.95
 # Fewer records than this do not show whether a value in only one record means anything.
@@ -162,8 +162,10 @@ def _by_name(guess: Guess, column: pd.Series, body: bool) -> Guess | None:
         if not guess.missing and guess.distinct > 2 and number and known / guess.distinct > _MEMBERS and many:
             return guess.as_("", "members", "indicators.sampling_unit")
     if "direct_identifiers" in roles and "key_variables" not in roles:
-        others = () if guess.distinct > min(_NAMED, known / 2) else ("key_variables", "sensitive_variables")
-        return guess.as_("direct_identifiers", "name", *others)
+        if guess.distinct > min(_NAMED, known / 2):
+            return guess.as_("direct_identifiers", "name")
+        if guess.kind == "text" and guess.distinct > _FEW_NAMES:
+            return guess.as_("direct_identifiers", "name", "key_variables", "sensitive_variables")
     if "key_variables" in roles or ("place" in roles and "no_key_variables" not in roles):
         return _key(guess, column, roles)
     if "sensitive_variables" in roles:
