@@ -88,7 +88,7 @@ def print_protection(result, protection):
 def _verdict(result):
     if (verdict := result["verdict"]) is None:
         keys = "has no k_required, and --fail-under-k is not given" if result["keys"] else "names no key variables"
-        yield f"no verdict: the recipe {keys}"
+        yield f"k: not judged, since the recipe {keys}"
     else:
         units = "persons" if "person" in result else "records"
         met = "MET" if verdict["met"] else f"NOT MET by {verdict['records']:,} {units}"

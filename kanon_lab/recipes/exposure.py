@@ -35,6 +35,7 @@ import pandas as pd
 from kanon_lab.classes import class_table
 from kanon_lab.columns import coded, distinct, distinct_rows, named_columns, with_columns
 from kanon_lab.recipes.column_parts import Values, readings
+from kanon_lab.recipes.column_sums import numbers_of_columns, sums_along
 from kanon_lab.recipes.guessing import Guess, Target, joint
 from kanon_lab.recipes.measured import met_by, same_values
 from kanon_lab.recipes.released import role_of
@@ -64,6 +65,9 @@ _MOST_PAIRS, _MOST_CELLS = 1_000, 50_000_000
 _TOGETHER = 5
 # Below this, a sum of weights is rounding.
 _LITTLE = 1e-6
+
+# The name of the column of places, which no file can have.
+_PLACE = "\0place"
 
 #: Columns of `Exposure.columns`.
 COLUMNS = ["columns", "role", "direction", "keys", "hidden", "told", "records"]
@@ -131,24 +135,26 @@ def exposed_by_columns(protection: Chain, k: int) -> Exposure:
     if protection.state.counts is not None:
         return Exposure(k, pd.DataFrame(columns=COLUMNS), None)
     search = _Search(protection)
-    rows, dependences, exposed = [], [], search.by_unit(np.zeros(search.n))
-    for dependence in search.dependences(k):
+    rows = []
+    counted, records = search.exposed(k)
+    for dependence, below in counted:
         columns, keys, guess = dependence.columns, dependence.keys, dependence.guess
-        below = search.by_unit(guess.weights * search.below(k, [dependence]))
-        if len(columns) + len(keys) > 2 and (below - exposed).clip(0).sum() < 1 - _LITTLE:
-            continue
-        dependences.append(dependence)
-        exposed = np.maximum(exposed, below)
         role = " and ".join(role_of(name, protection) for name in columns)
         hidden = search.hidden(keys)
         right = guess.weights[hidden & (dependence.shown >= 0) & (dependence.shown == dependence.true)].sum()
-        rows.append((columns, role, dependence.direction, keys, int(hidden.sum()), _whole(right), _whole(below.sum())))
-    dependences.sort(key=lambda dependence: -dependence.guess.removed)
-    for number in range(2, min(len(dependences), _TOGETHER) + 1):
-        used = dependences[:number]
-        weights = np.min([dependence.guess.weights for dependence in used], axis=0)
-        exposed = np.maximum(exposed, search.by_unit(weights * search.below(k, used)))
-    return Exposure(k, pd.DataFrame(rows, columns=COLUMNS), _whole(exposed.sum()))
+        rows.append((columns, role, dependence.direction, keys, int(hidden.sum()), _whole(right), _whole(below)))
+    return Exposure(k, pd.DataFrame(rows, columns=COLUMNS), records)
+
+
+def exposed_by_order(protection: Chain, k: int) -> int:
+    """Records that stand below k for an intruder who guesses keys by the places of the released records.
+
+    The place is one more column, read as `exposed_by_columns` reads any, alone and beside each key: in a sorted file
+    the records nearby tell what is hidden.
+    """
+    index = protection.state.working.index
+    places = pd.Series(np.arange(len(index)), index=index).reindex(protection.original.index)
+    return _Search(protection, places).exposed(k)[1]
 
 
 def _whole(count: float) -> int:
@@ -233,16 +239,20 @@ class _Column:
         """Drop what the readings of its values took."""
         self.__dict__.pop("in_sample", None)
 
-    def best_guess(self, target: Target, evidence: float) -> Guess | None:
-        """The guess of a target that tells most, by the column as it is or by the part that the sample prefers."""
-        best = _best(target.guess(codes, evidence) for codes in self.whole())
-        if self.is_read and (best is None or best.removed < 1):
+    def guesses(self, target: Target, evidence: float) -> list[Guess]:
+        """Guesses of a target by the column as it is, without and with its gaps, and by the part of most evidence."""
+        known = [guess for codes in self.whole() if (guess := target.guess(codes, evidence)) is not None]
+        if self.is_read and all(guess.removed < 1 for guess in known):
             sample = target.rows(self.sample)
             tried = [(sample.evidence(part), -place) for place, (_, part) in enumerate(self.in_sample)]
             most, place = max(tried, default=(0.0, 0))
-            if most > 0:
-                best = _best((best, target.guess(self.read(self.in_sample[-place][0]), evidence)))
-        return best
+            if most > 0 and (guess := target.guess(self.read(self.in_sample[-place][0]), evidence)) is not None:
+                known.append(guess)
+        return known
+
+    def best_guess(self, target: Target, evidence: float) -> Guess | None:
+        """The one of these guesses that tells most."""
+        return _best(self.guesses(target, evidence))
 
 
 def _most_pairs(n: int, others: int, columns: int) -> int:
@@ -270,8 +280,10 @@ def _best(guesses: Iterable[Guess | None]) -> Guess | None:
 class _Search:
     """A search for dependences between the columns and keys of a protection, which it codes once."""
 
-    def __init__(self, protection: Chain):
+    def __init__(self, protection: Chain, places: pd.Series | None = None):
         spec, original, released = protection.spec, protection.original, protection.aligned
+        if places is not None:
+            released = released[[name for name in spec.key_variables if name in released]].assign(**{_PLACE: places})
         self.keys, self.n, self.protection = spec.key_variables, len(original), protection
         self.home = None if protection.units is None else distinct(original[protection.units])[0]
         self.person = protection.person
@@ -284,9 +296,26 @@ class _Search:
         self._spelt: dict[str, tuple[Spelling, Target]] = {}
         self._seen_of: dict[tuple[str, ...], list[np.ndarray]] = {}
         self.others = [name for name in self.columns if name not in self.keys]
+        self.numbers = numbers_of_columns(released[self.others])
         self.most_pairs = _most_pairs(self.n, len(self.others), len(self.columns))
         for name in self.others[_MOST_READ:]:
             self.columns[name].has_parts = False
+
+    def exposed(self, k: int) -> tuple[list[tuple[_Dependence, float]], int]:
+        """The dependences, each with the records that it brings below k, and the records that all of them do."""
+        counted, exposed = list[tuple[_Dependence, float]](), self.by_unit(np.zeros(self.n))
+        for dependence in self.dependences(k):
+            below = self.by_unit(dependence.guess.weights * self.below(k, [dependence]))
+            pair = len(dependence.columns) + len(dependence.keys) > 2
+            if pair and (below - exposed).clip(0).sum() < 1 - _LITTLE:
+                continue
+            counted.append((dependence, float(below.sum())))
+            exposed = np.maximum(exposed, below)
+        best = sorted((dependence for dependence, _ in counted), key=lambda dependence: -dependence.guess.removed)
+        for number in range(2, min(len(best), _TOGETHER) + 1):
+            weights = np.min([dependence.guess.weights for dependence in best[:number]], axis=0)
+            exposed = np.maximum(exposed, self.by_unit(weights * self.below(k, best[:number])))
+        return counted, _whole(exposed.sum())
 
     def hidden(self, keys: Sequence[str]) -> np.ndarray:
         """Records in which one of the keys is not as it came."""
@@ -297,7 +326,7 @@ class _Search:
         hidden = [name for name in self.keys if self.hidden([name]).any()]
         two = [keys for keys in combinations(self.keys, 2) if {*keys} & {*hidden}]
         tries = sum(self.columns[name].tries for name in self.others) * 2 * len(hidden)
-        tries += len(self.others) * len(two) + self.most_pairs * len(hidden)
+        tries += len(self.others) * len(two) + (self.most_pairs + 2 * comb(len(self.numbers), 2)) * len(hidden)
         self.evidence = _EVIDENCE + log(max(tries, 1))
         targets = {
             key: Target(self._in_parts(self.true[key]), self.hidden([key]), self.seen((key,)), self.home)
@@ -306,15 +335,21 @@ class _Search:
         complete: set[tuple[str, str, str]] = set()  # columns and keys of which one tells all of the other
         for name in self.others:
             for key in hidden:
-                guess = self.columns[name].best_guess(targets[key], self.evidence)
-                known = [] if guess is None else [self._told((name,), key, targets[key], guess)]
-                if guess is None or guess.removed < 1:
+                guesses = self.columns[name].guesses(targets[key], self.evidence)
+                known = [self._told((name,), key, targets[key], guess) for guess in guesses]
+                if all(guess.removed < 1 for guess in guesses):
                     known += [*self._following(name, (key,)), *self._spelt_out(name, key, len(hidden))]
                 if known:
                     best = max(known, key=lambda other: other.guess.weights[self.below(k, [other])].sum())
                     complete |= {(name, key, best.direction)} if best.guess.removed == 1 else set()
                     yield best
             self.columns[name].forget()
+        for names, codes in sums_along([self.protection.original[key] for key in hidden], self.numbers, self.sample):
+            for key in hidden:
+                if not any((name, key, "tells") in complete for name in names):
+                    members = [self.columns[name].codes for name in names]
+                    if (guess := targets[key].guess(codes, self.evidence, members)) is not None:
+                        yield self._told(names, key, targets[key], guess)
         for keys in two:
             for name in self.others:
                 if not any((name, key, "follows") in complete for key in keys):

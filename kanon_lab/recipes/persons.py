@@ -9,7 +9,6 @@ import pandas as pd
 
 from kanon_lab.columns import coded, distinct_rows, named_columns
 from kanon_lab.recipes.households import OF_HOUSEHOLDS, order_blocks, ordered_variables, shared_by_members
-from kanon_lab.recipes.released import AS_IS, NO_ROLE, role_of
 from kanon_lab.recipes.shown import units_told
 from kanon_lab.recipes.state import Chain
 
@@ -52,20 +51,17 @@ def linked_records(protection: Chain, role: str) -> Linked:
 def repeated_identifiers(protection: Chain) -> tuple[str, ...]:
     """Identifiers of which most values stand in several records, where no person is named.
 
-    These are direct identifiers, other than dates and what members of a household share; and released columns without a
-    role, or released as they are, that look like numbers of persons: no two records of a value are alike in some other
+    These are direct identifiers, other than dates and what members of a household share; and columns with any other
+    role or none, released or not, that look like numbers of persons: no two records of a value are alike in some other
     column, such as the year, where many would be by chance.
     """
     spec, original = protection.spec, protection.original
     if spec.person is not None or protection.state.counts is not None:
         return ()
-    roles = {name: role_of(name, protection) for name in protection.released_columns}
-    loose = [name for name, role in roles.items() if role in (NO_ROLE, AS_IS)]
     home = None if spec.household is None else coded(original[spec.household]).codes
     repeated = []
-    for name in [*spec.direct_identifiers, *loose]:
-        column = original[name]
-        codes = repeating_codes(column)
+    for name, column in named_columns(original):
+        codes = None if name == spec.household else repeating_codes(column)
         if codes is None or (home is not None and shared_by_members(home, codes) >= OF_HOUSEHOLDS):
             continue
         if name in spec.direct_identifiers or wave_of(codes, original.drop(columns=name)) is not None:

@@ -16,6 +16,7 @@ import numpy as np
 from kanon_lab.classes.counts import records_in
 from kanon_lab.columns import distinct, distinct_rows, named_columns
 from kanon_lab.methods.suppression import alike_by_claim
+from kanon_lab.recipes.exposure import exposed_by_order
 from kanon_lab.recipes.guessing import Target, joint
 from kanon_lab.recipes.households import (
     OF_HOUSEHOLDS,
@@ -66,23 +67,24 @@ def shown_by_members(protection: Chain, k: int, role: str = "household") -> Show
 
 
 def shown_by_neighbours(protection: Chain, k: int) -> Shown:
-    """Records that fall below k once hidden keys are filled in from the records before and after, where these agree.
+    """Records that fall below k once hidden keys are filled in by the order of the released records.
 
-    Only for variables of which the order of the records tells more than chance does. None if an engine has only counts,
-    and keys are suppressed.
+    Either from the records before and after, where these agree, of variables of which the order tells more than chance
+    does; or by the place in the file, as if it were a column. The larger count holds, whose columns are those filled in
+    from both sides. None if an engine has only counts, and keys are hidden.
     """
     hidden, guesses = _Hidden(protection), dict[str, np.ndarray]()
-    if not hidden.names:
-        return Shown(0)
     if protection.state.counts is not None:
-        return Shown(None)
+        return Shown(None if hidden.names else 0)
     if (block := order_blocks(protection)) is None:
         return Shown(0)
     for name in ordered_variables(protection, block, hidden.names):
         known, shown = hidden.codes_of(name)
         if _tells(guessed_by_neighbours(known, block), known, hidden.records):
             guesses[name] = guessed_by_neighbours(shown, block)
-    return hidden.exposed(guesses, k, ())
+    beside = hidden.exposed(guesses, k, ())
+    by_place = exposed_by_order(protection, k)
+    return Shown(max(beside.records or 0, by_place), beside.columns)
 
 
 def guessed_by_members(home: np.ndarray, code: np.ndarray, records: np.ndarray) -> np.ndarray:

@@ -13,6 +13,7 @@ import pandas as pd
 
 from kanon_lab.classes.counts import records_in
 from kanon_lab.columns import named_rows
+from kanon_lab.data.names import meanings
 from kanon_lab.errors import shortened
 from kanon_lab.measures import measure, with_household_composition, with_path
 from kanon_lab.measures.class_values import distinct_l
@@ -94,6 +95,8 @@ def _released_sensitive(protection: Chain) -> tuple[str, ...]:
 
 #: Columns of a verdict.
 VERDICT = ["name", "variable", "level", "limit", "bound", "found", "met", "records", "columns"]
+# Notes on an earlier release that are cautions: its keys are not those of this one.
+_OF_EDITIONS = ("editions_key_in_one", "editions_other_codes")
 # Where neither limits nor recipe have a k, records are counted that nobody else is like.
 _USUAL_K = 2
 # Limits that judge a release by more than its key variables.
@@ -116,7 +119,8 @@ class Caution:
 
     `key` is ``identifier``, ``exposed``, ``own_class``, ``true_key``, ``household_size``, ``household_composition``,
     ``household_values``, ``homogeneous``, ``numeric_linkage``, ``perturbed``, ``population_short``, ``stale_ghosts``,
-    ``uncounted`` or, in a report, ``held_identifier``; `count` the records (of an identifier the cells; None where
+    ``key_by_name``, ``editions_key_in_one``, ``editions_other_codes``, ``uncounted`` or, in a report,
+    ``held_identifier``; `count` the records (of an identifier the cells; None where
     none are counted); `columns` those that reveal it; `text` a sentence.
     """
 
@@ -487,6 +491,12 @@ def _cautions(release: Release, limits: Mapping[str, Any]) -> Iterator[Caution]:
         yield _caution("numeric_linkage", None, spec.numeric_variables, linked=linked)
     if perturbed := tuple(name for name in spec.key_variables if name in protection.state.truth.perturbed):
         yield _caution("perturbed", None, perturbed)
+    if key_names := tuple(name for name in spec.released_as_is if name not in spec.variables and _is_key_name(name)):
+        yield _caution("key_by_name", None, key_names)
+    together = release.together if "k_with" in limits else None
+    for note in () if together is None else together.notes:
+        if note.key in _OF_EDITIONS:
+            yield Caution(note.key, None, (), Note("caution_grave", note=note))
     for columns, note in grave_notes(protection):
         yield Caution(note.key, note.parts.get("records"), columns, Note("caution_grave", note=note))
     if protection.state.counts is None:
@@ -494,6 +504,12 @@ def _cautions(release: Release, limits: Mapping[str, Any]) -> Iterator[Caution]:
     left = [name for name in _OF_RECORDS if name not in limits and getattr(spec, LIMITS[name].needs or "k", True)]
     if left:
         yield Caution("uncounted", None, (), Note("caution_uncounted", names=tuple(left)))
+
+
+def _is_key_name(name: object) -> bool:
+    """Whether a column is called like what people know of each other."""
+    words = meanings(str(name))
+    return "key_variables" in words or ("place" in words and "no_key_variables" not in words)
 
 
 def _caution(key: str, records: int | None, columns: tuple[str, ...], **parts: Any) -> Caution:

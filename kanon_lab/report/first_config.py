@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from kanon_lab.columns import named_columns, named_rows
+from kanon_lab.data.names import meanings, means
 from kanon_lab.digits import local
 from kanon_lab.errors import shortened, visible
 from kanon_lab.measures.registry import LIMITS, limit_of
@@ -19,7 +20,7 @@ from kanon_lab.recipes.identifiers import KINDS, identifiers_of, places_in
 from kanon_lab.recipes.persons import repeating_codes, wave_of
 from kanon_lab.recipes.yaml_file import dump_yaml
 from kanon_lab.report import shapes
-from kanon_lab.report.shapes import NUMBERS, kind_of, meanings, means
+from kanon_lab.report.shapes import NUMBERS, kind_of
 from kanon_lab.report.words import Words
 from kanon_lab.terms import texts as words_of
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache, reduce
-from importlib import resources
-from io import StringIO
+from functools import reduce
 from math import gcd
 from typing import TYPE_CHECKING
 
@@ -17,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.columns import USUAL_MARKS, holds_decimals
+from kanon_lab.data.names import words_of
 from kanon_lab.errors import DataError
 
 if TYPE_CHECKING:
@@ -61,34 +58,6 @@ _LABEL_WORDS = 5
 _EQUAL = 0.9
 
 
-def _meanings_in(name: str) -> list[str]:
-    """What the words of a name mean, in small letters without accents: Fact_Pers is fact_pers, VarStrat var_strat."""
-    plain = "".join(letter for letter in unicodedata.normalize("NFD", name) if not unicodedata.combining(letter))
-    parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", plain)
-    words = "_".join(re.findall(r"[a-z]+", parted.casefold()))
-    return [meaning for meaning, pattern in _patterns().items() if pattern.search(words)]
-
-
-def meanings(name: str) -> list[str]:
-    """The meanings of the words of a name, without those that another word rules out (``no_...`` of the table)."""
-    named = _meanings_in(name)
-    return [meaning for meaning in named if f"no_{meaning}" not in named]
-
-
-def means(name: str, meaning: str) -> bool:
-    """Whether a name has a word of that meaning."""
-    return meaning in meanings(name)
-
-
-@cache
-def _patterns() -> dict[str, re.Pattern[str]]:
-    """By meaning, what one word or some in a row of a name may be."""
-    rows = list(csv.DictReader(StringIO(resources.files("kanon_lab.report").joinpath("guess.csv").read_text("utf-8"))))
-    meant = dict.fromkeys(row["meaning"] for row in rows)
-    wanted = {meaning: "|".join(row["pattern"] for row in rows if row["meaning"] == meaning) for meaning in meant}
-    return {meaning: re.compile(rf"(?:^|_)(?:{pattern})(?:_|$)") for meaning, pattern in wanted.items()}
-
-
 def check_named(file: MicrodataFile, where: str) -> None:
     """Raise a `DataError` where the first row of a csv or xlsx file holds a record rather than names.
 
@@ -100,7 +69,7 @@ def check_named(file: MicrodataFile, where: str) -> None:
     if file.found["format"] not in _IN_ROW_1:
         return
     names = [str(name).strip() for name in file.frame.columns]
-    known = any(map(_meanings_in, names))
+    known = any(map(words_of, names))
     worded = not all(_NUMBER.fullmatch(name) or _DATE.fullmatch(name) for name in names)
     columns = [file.frame.iloc[:, place].dropna() for place in range(len(names))]
     sure = any(map(_is_name, names, columns))
@@ -115,7 +84,7 @@ def _is_name(name: str, below: pd.Series) -> bool:
         return False
     if kind_of(below) in NUMBERS:
         return bool(re.match(r"[^\W\d]{2}", name))
-    return bool(_meanings_in(name)) and not (below.astype("str").str.strip() == name).any()
+    return bool(words_of(name)) and not (below.astype("str").str.strip() == name).any()
 
 
 def _is_cell(name: str, below: pd.Series, worded: bool, known: bool, sure: bool) -> bool:

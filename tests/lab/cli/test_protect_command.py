@@ -243,7 +243,7 @@ def test_columns_removed_are_not_called_suppressed(capsys, folder, tmp_path, rec
     assert not {"s", "name"} & set(step["cells_suppressed"])
     text = " ".join(call(capsys, *args)[1].split())
     assert "1 s - - removed" in text
-    assert "no verdict: the recipe has no k_required" in text
+    assert "k: not judged, since the recipe has no k_required" in text
 
 
 def test_what_is_measured_of_sensitive_variables(capsys, folder, tmp_path, recipe):
