@@ -35,4 +35,5 @@ from .transition import invariant_matrix as invariant_matrix
 from .transition import posterior as posterior
 from .transition import redrawing_matrix as redrawing_matrix
 from .transition import shares_covariance as shares_covariance
+from .transition import transition_epsilon as transition_epsilon
 from .transition import transition_matrix as transition_matrix

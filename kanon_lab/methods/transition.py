@@ -149,6 +149,32 @@ def invariant_matrix(matrix: object, shares: Shares) -> pd.DataFrame:
     return framed(two_stages(p.to_numpy(), _shares(shares, p.index, "shares")), p.index)
 
 
+def transition_epsilon(matrix: object) -> float:
+    """The epsilon of local differential privacy that a matrix gives: the log of the largest ratio in a column.
+
+    Whatever value is released, and whatever two values may be the true one, it is at most exp(epsilon) times as
+    probable under the one as under the other (Dwork and Roth 2014, definition 2.4, for one person's answer). Of several
+    columns that are moved independently, the epsilons add up.
+
+    Returns
+    -------
+    float
+        From 0 on; infinite where a value can come from one category and not from another.
+
+    Examples
+    --------
+    >>> spinner = kanon_lab.methods.transition_matrix(['a', 'b'], keep=0.8)
+    >>> round(kanon_lab.methods.transition_epsilon(spinner), 4)
+    1.3863
+    """
+    p = check_transition(matrix, name="matrix").to_numpy()
+    largest, least = p.max(axis=0), p.min(axis=0)
+    used = largest > 0
+    if (least[used] == 0).any():
+        return float("inf")
+    return float(np.log(largest[used] / least[used]).max())
+
+
 def estimated_shares(observed: Shares, matrix: object) -> pd.Series:
     """Unbiased estimates of the true shares from those observed after PRAM: observed P^-1 (Kooiman et al. 1997).
 
