@@ -27,6 +27,8 @@ from kanon_lab.terms import Note
 
 # Seeds below this can be found by trying them all.
 _GUESSED = 2**48
+# A key with more than this share (0-1) of its cells suppressed is of little use.
+_MOSTLY = 0.5
 # Steps that can be undone with their seed; the last two mix the values into it, so that these must be guessed as well.
 _UNDONE = ("shuffle_members", "shuffle_records", "renumber")
 
@@ -47,6 +49,13 @@ def notes_of(protection: Chain) -> Iterator[Note]:
     if names := untouched(released_columns(protection)):
         yield Note("untouched", columns=_listed(names))
     yield from one_band_notes(protection)
+    for name in [name for name in spec.key_variables if name in protection.released_columns]:
+        hidden = (
+            protection.state.working[name].isna()
+            & protection.original[name].notna().loc[protection.state.working.index]
+        )
+        if (share := float(hidden.mean())) > _MOSTLY:
+            yield Note("mostly_hidden", variable=shortened(name), share=share)
     ghosts = [*stale_ghosts(protection)]
     stale = {name for names, _ in ghosts for name in names}
     yield from (note for _, note in ghosts)

