@@ -60,16 +60,24 @@ def repeated_identifiers(protection: Chain) -> tuple[str, ...]:
         return ()
     roles = {name: role_of(name, protection) for name in protection.released_columns}
     loose = [name for name, role in roles.items() if role in (NO_ROLE, AS_IS)]
-    home = None if spec.household is None else coded(original[spec.household]).codes
-    repeated = []
+    known, repeated = protection.start.repeated, []
     for name in [*spec.direct_identifiers, *loose]:
-        column = original[name]
-        codes = repeating_codes(column)
-        if codes is None or (home is not None and shared_by_members(home, codes) >= OF_HOUSEHOLDS):
-            continue
-        if name in spec.direct_identifiers or wave_of(codes, original.drop(columns=name)) is not None:
+        key = name, name in spec.direct_identifiers, spec.household
+        if key not in known:  # of the file as it came, so once for all the chains from one start
+            known[key] = _is_repeated(original, *key)
+        if known[key]:
             repeated.append(name)
     return tuple(repeated)
+
+
+def _is_repeated(original: pd.DataFrame, name: str, identifies: bool, household: str | None) -> bool:
+    """Whether a column repeats as identifiers of persons do."""
+    codes = repeating_codes(original[name])
+    if codes is None:
+        return False
+    if household is not None and shared_by_members(coded(original[household]).codes, codes) >= OF_HOUSEHOLDS:
+        return False
+    return identifies or wave_of(codes, original.drop(columns=name)) is not None
 
 
 def repeating_codes(column: pd.Series) -> np.ndarray | None:

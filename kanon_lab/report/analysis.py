@@ -7,6 +7,7 @@ import platform
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
@@ -127,6 +128,13 @@ class Analysis:
     versions: dict[str, str]
     internal: bool = False
     office: Internal | None = None
+
+    @cached_property
+    def shown(self) -> Analysis:
+        """What its page shows: all of it on one for the office, else what `kanon_lab.report.public.public` leaves."""
+        from kanon_lab.report.public import public
+
+        return self if self.internal else public(self)
 
 
 def analyse(
