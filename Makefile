@@ -2,8 +2,8 @@
 #   make book   run every notebook, build the book; the last line printed is its first page
 #   make pdf    make book, then print it: _build/kanon-lab-en.pdf and the like for each language (needs Chromium)
 #   make test   make check, make book, then the tests: some 8 minutes on two cores
-#   make test-all  the same with the tests that are slow (every page for accessibility, Spark, long notebooks), and with
-#               ten times the random files: before a release, and once a week
+#   make test-all  the same with the tests that are slow (every page for accessibility, JupyterLab, the book on paper,
+#               Spark, long notebooks), and with ten times the random files: before a release, and once a week
 #               options of pytest for both: make test ARGS="-k risk"
 #   make check  what needs no test to run: style, format, which room imports which, and types
 #   make bundle make pdf, and one archive of all for a class without internet: _build/kanon-lab-bundle.zip;

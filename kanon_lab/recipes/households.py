@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -182,21 +183,35 @@ def alike_neighbours(codes: np.ndarray) -> tuple[float, float, float]:
     n, sizes = len(codes), np.bincount(codes).astype(float) if len(codes) else np.zeros(0)
     if n < 4 or (sizes > 0).sum() < 2 or sizes.max() < 2:
         return 0.0, 0.0, 1.0
-    from scipy.stats import hypergeom
-
     alike, common = codes[1:] == codes[:-1], int(sizes.argmax())
     of_common = int((alike & (codes[1:] == common)).sum())
     most = int(sizes[common])
-    p = float(hypergeom.cdf(most - of_common, n, n - most + 1, most))
+    p = at_most(most - of_common, n, n - most + 1, most)
     if (sizes > 0).sum() > 2:  # with two values, the runs of one are those of the other
         p = min(1.0, 2 * min(p, _tail(int(alike.sum()) - of_common, np.delete(sizes, common), n)))
     return float(alike.mean()), float((sizes * (sizes - 1)).sum() / (n * (n - 1))), p
 
 
+def at_most(count: int, n: int, marked: int, drawn: int) -> float:
+    """Chance, by the hypergeometric law, of at most `count` of the `marked` among those drawn of n.
+
+    It is that of ``scipy.stats``, which takes longer to load (0.7 s) than most files take to be protected.
+    """
+    from scipy.special import gammaln, logsumexp
+
+    def log_choices(of: int, some: Any) -> Any:
+        return gammaln(of + 1) - gammaln(some + 1) - gammaln(of - some + 1)
+
+    counts = np.arange(max(0, drawn + marked - n), min(count, marked, drawn) + 1)
+    if not len(counts):
+        return 0.0
+    logs = log_choices(marked, counts) + log_choices(n - marked, drawn - counts) - log_choices(n, drawn)
+    return min(1.0, float(np.exp(logsumexp(logs))))
+
+
 def _tail(count: int, sizes: np.ndarray, n: int) -> float:
     """Chance, by a binomial law, of at least `count` equal neighbours among n values that occur `sizes` times."""
-    from scipy.special import betainc
-    from scipy.stats import poisson
+    from scipy.special import betainc, pdtrc
 
     if count == 0:
         return 1.0
@@ -206,7 +221,7 @@ def _tail(count: int, sizes: np.ndarray, n: int) -> float:
     variance = mean + 2 * three.sum() / n / (n - 1) + apart - mean**2
     rare = 1 - variance / mean
     if rare <= 1e-9 or count > mean / rare:  # Poisson's law is wider, and has no largest count
-        return float(poisson.sf(count - 1, mean))
+        return float(pdtrc(count - 1, mean))
     return float(betainc(count, mean / rare - count + 1, rare))
 
 
@@ -307,7 +322,7 @@ def guessed_by_neighbours(code: np.ndarray, block: np.ndarray) -> np.ndarray:
 
 def _within(protection: Chain, block: np.ndarray) -> Iterator[Note]:
     """Notes on the places of members: whether the first of a household tends to be above or below the second."""
-    from scipy.stats import binomtest
+    from scipy.special import bdtr
 
     original = protection.original.loc[protection.state.working.index]
     first = np.flatnonzero(np.concatenate([[True], block[1:] != block[:-1]]))
@@ -318,7 +333,7 @@ def _within(protection: Chain, block: np.ndarray) -> Iterator[Note]:
         left, right = codes[first], codes[first + 1]
         differ = (left != right) & (left >= 0) & (right >= 0)
         n, above = int(differ.sum()), int((left > right)[differ].sum())
-        if n and binomtest(above, n).pvalue < LEVEL / len(names):
+        if n and 2 * bdtr(min(above, n - above), n, 0.5) < LEVEL / len(names):  # both tails
             ordered.append(shortened(name))
     if ordered:
         yield Note("order_of_members", columns=tuple(ordered), level=LEVEL)

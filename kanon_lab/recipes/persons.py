@@ -58,15 +58,24 @@ def repeated_identifiers(protection: Chain) -> tuple[str, ...]:
     spec, original = protection.spec, protection.original
     if spec.person is not None or protection.state.counts is not None:
         return ()
-    home = None if spec.household is None else coded(original[spec.household]).codes
-    repeated = []
-    for name, column in named_columns(original):
-        codes = None if name == spec.household else repeating_codes(column)
-        if codes is None or (home is not None and shared_by_members(home, codes) >= OF_HOUSEHOLDS):
-            continue
-        if name in spec.direct_identifiers or wave_of(codes, original.drop(columns=name)) is not None:
+    known, repeated = protection.start.repeated, []
+    for name in [name for name, _ in named_columns(original) if name != spec.household]:
+        key = name, name in spec.direct_identifiers, spec.household
+        if key not in known:  # of the file as it came, so once for all the chains from one start
+            known[key] = _is_repeated(original, *key)
+        if known[key]:
             repeated.append(name)
     return tuple(repeated)
+
+
+def _is_repeated(original: pd.DataFrame, name: str, identifies: bool, household: str | None) -> bool:
+    """Whether a column repeats as identifiers of persons do."""
+    codes = repeating_codes(original[name])
+    if codes is None:
+        return False
+    if household is not None and shared_by_members(coded(original[household]).codes, codes) >= OF_HOUSEHOLDS:
+        return False
+    return identifies or wave_of(codes, original.drop(columns=name)) is not None
 
 
 def repeating_codes(column: pd.Series) -> np.ndarray | None:

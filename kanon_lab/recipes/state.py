@@ -54,6 +54,11 @@ class State:
         """By column what it holds that identifies persons, as far as it was looked for."""
         return {}
 
+    @cached_property
+    def repeated(self) -> dict[Any, bool]:
+        """By column and role whether it repeats as identifiers of persons do, as far as it was looked for."""
+        return {}
+
     @property
     def released(self) -> pd.DataFrame:
         """The columns that are released."""

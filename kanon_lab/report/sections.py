@@ -50,7 +50,9 @@ def section(analysis: Analysis, name: str, language: str = "en") -> Section:
     if name not in _SECTIONS:
         raise OptionError(f"there is no section {shortened(repr(name))}; there are {', '.join(SECTIONS)}")
     words = Words(language)
-    parts = _SECTIONS[name](analysis if analysis.internal else public(analysis), words)
+    if not (analysis.internal or analysis.shown):  # once for all sections
+        analysis.shown.append(public(analysis))
+    parts = _SECTIONS[name](analysis if analysis.internal else analysis.shown[0], words)
     return words.section(f"h_{name}", *parts, name=name)
 
 

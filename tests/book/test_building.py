@@ -207,6 +207,7 @@ def test_where_one_edition_fails_the_build_does(app, tmp_path):
     assert (tmp_path / "stopped").exists()
 
 
+@pytest.mark.slow  # `make book`, which the tests begin with, runs every notebook so
 def test_papermill_itself_runs_a_notebook(tmp_path):
     command = [sys.executable, "-m", "papermill", "--no-progress-bar", "notebooks/note.ipynb", tmp_path / "out.ipynb"]
     done = subprocess.run(command, cwd=places.ROOT, capture_output=True, text=True)

@@ -16,7 +16,8 @@ import nbformat
 import pytest
 from browsing import ROOT
 
-pytestmark = pytest.mark.browser
+# That it is given what the pages are given, tests/book/figures/test_same_specification.py says each time.
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 CHART = """from kanon_lab import show
 import altair as alt
@@ -161,7 +162,6 @@ def test_what_is_said_of_an_answer_is_shown(cell, desk):
     asked.locator(".jp-RenderedMarkdown").get_by_text("Not yet.").wait_for(timeout=30_000)
 
 
-@pytest.mark.slow
 def test_explorer_follows_its_slider(lab, visit):
     page = run_all(visit, lab("explorer.ipynb"))
     slider = page.wait_for_selector(".jp-OutputArea-output .noUi-handle", timeout=30_000)
@@ -177,7 +177,6 @@ def test_explorer_follows_its_slider(lab, visit):
     assert visit.outside == []
 
 
-@pytest.mark.slow
 def test_explorers_of_a_file_follow_their_controls(lab, visit):
     page = run_all(visit, lab("levels.ipynb"))
     page.wait_for_function(f"() => document.querySelectorAll({DRAWN!r}).length > 1", timeout=30_000)

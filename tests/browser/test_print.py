@@ -55,6 +55,7 @@ def two(tmp_path_factory, chromium):
     return Printed(target)
 
 
+@pytest.mark.slow
 def test_contents_name_the_page_where_each_heading_stands(two):
     check_contents(two)
     titles = [flat(title) for _, title, _ in two.outline]
@@ -75,6 +76,7 @@ def check_contents(printed):
     assert len(listed) >= 0.9 * len(entries)
 
 
+@pytest.mark.slow
 def test_answers_stand_at_the_end_and_not_under_their_questions(two):
     start = two.page_of("Hints and answers")
     before, after = "".join(two.texts[: start - 1]), "".join(two.texts[start - 1 :])
@@ -87,11 +89,13 @@ def test_answers_stand_at_the_end_and_not_under_their_questions(two):
     assert all(start <= int(page) <= len(two.texts) for page in told)
 
 
+@pytest.mark.slow
 def test_charts_are_lines_and_texts_not_pixels(two):
     assert not [image for page in two.document.pages for image in page.images]
     assert "Probability of being alone (%)" in "".join(two.texts)
 
 
+@pytest.mark.slow
 def test_what_is_of_use_on_a_screen_only_is_left_out(two):
     whole = "".join(two.texts)
     assert "This drawing has controls to move in the book on the screen: book/what-identifies.html" in whole
@@ -102,6 +106,7 @@ def test_what_is_of_use_on_a_screen_only_is_left_out(two):
     assert not [address for address in addresses if not address.startswith("https://")]
 
 
+@pytest.mark.slow
 def test_the_document_says_what_it_is(two):
     root = two.document.trailer["/Root"]
     assert root["/MarkInfo"]["/Marked"]
@@ -123,6 +128,7 @@ def check_nothing_leaves_the_paper(printed):
             assert not text.strip() or 20 < left < width - 20, (number, text)
 
 
+@pytest.mark.slow
 def test_no_text_leaves_the_paper(two):
     check_nothing_leaves_the_paper(two)
 

@@ -73,7 +73,7 @@ def test_values_are_ruled_out_where_a_cheaper_suppression_would_have_done(frame,
     pd.testing.assert_frame_equal(attacked, table_of(hidden))
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(files, st.integers(2, 3), policies)
 def test_who_knows_all_else_keeps_the_values_that_give_the_same_release(frame, k, policy):
     spec = KeySpec(KEYS, missing=policy)

@@ -111,7 +111,14 @@ def test_words_of_results_are_translated(built, tmp_path):
     assert [m.id for m in messages(editions.RECORDED) if said.known(m.id)] == []
 
 
-@pytest.mark.parametrize("name", [*PAGES, *ALONE])
+@pytest.mark.parametrize(
+    "name",
+    [
+        # What a notebook shows has its words in test_words_of_results_are_translated.
+        pytest.param(name, marks=[pytest.mark.slow] if name.startswith("notebooks/") else [])
+        for name in [*PAGES, *ALONE]
+    ],
+)
 def test_a_page_is_the_same_in_both_languages(built, name):
     """Each edition names the other; the Spanish one is in Spanish, and has the same sections and numbers."""
     paths = PAGES.get(name) or ALONE[name]

@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
+from cases import others_slow
 from warm_kernels import forked_notebooks
 
 from kanon_lab import load_microdata
@@ -84,7 +85,8 @@ def test_the_marker_takes_the_raw_file_by_a_single_key(school, capsys):
 
 
 @pytest.mark.parametrize(
-    ("kept", "limit"), [("weight", "that other columns bring below k"), ("family", "composition of their household")]
+    ("kept", "limit"),
+    others_slow([("weight", "that other columns bring below k"), ("family", "composition of their household")]),
 )
 def test_the_marker_stops_who_forgets_a_column(school, capsys, kept, limit):
     school["steps"][0]["remove_variables"]["variables"].remove(kept)

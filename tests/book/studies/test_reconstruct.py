@@ -55,7 +55,7 @@ class TestPrintedTable:
 
 
 class TestReconstructCells:
-    @settings(max_examples=15)
+    @settings(max_examples=8)
     @given(cell_lists)
     def test_finds_cells_that_give_the_table_of_known_cells(self, cells):
         cells = np.array(cells)

@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -149,6 +149,7 @@ COLUMNS = {
 }
 
 
+@settings(max_examples=10)
 @given(data=st.data(), names=st.lists(st.sampled_from(list(COLUMNS)), min_size=1, unique=True))
 def test_what_nobody_has_edited_is_not_met_and_says_something_of_each_column(data, names):
     n = data.draw(st.integers(2, 12))
@@ -268,6 +269,7 @@ LETTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\x85\u202
 NAMES = st.text(LETTERS, min_size=1, max_size=150).filter(str.strip)
 
 
+@settings(max_examples=10)
 @given(
     st.lists(
         st.one_of(NAMES, st.sampled_from(["0\xa0", "yes", "2019", "- a", "# b", "a: b", "'", "{", "&x", "~"])),

@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pyreadstat
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
@@ -76,6 +76,7 @@ def protected(source, out, engine="memory"):
 
 
 @example(("long", pa.array([Decimal(2**63), Decimal(2**63 - 2)], TYPES["long"])))
+@settings(max_examples=10)
 @given(columns())
 def test_values_that_come_are_those_that_are_counted_saved_and_released(drawn):
     kind, cells = drawn

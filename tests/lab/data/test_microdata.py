@@ -215,7 +215,7 @@ def test_quotation_marks_are_read_as_the_strict_parser_of_python_reads_them(tmp_
         assert frame.fillna("").to_numpy().tolist() == [[cell.strip() for cell in row] for row in rows]
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(
     text=st.text(alphabet='aé",;\n\r ', max_size=40),
     size=st.integers(1, 12),

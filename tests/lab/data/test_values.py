@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyreadstat
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_lab import cli
@@ -62,6 +62,7 @@ def written(folder, rows):
         yield form, folder / f"values.{form}"
 
 
+@settings(max_examples=10)
 @given(rows=st.lists(st.tuples(CELL, CELL, NUMBER, st.booleans()), min_size=1, max_size=12))
 def test_five_formats_hold_the_same_values_and_so_do_their_releases(tmp_path_factory, rows):
     folder = tmp_path_factory.mktemp("values")

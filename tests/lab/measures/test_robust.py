@@ -39,7 +39,7 @@ def test_distances_are_those_of_the_minimum_covariance_determinant():
     np.testing.assert_allclose(moved.distances, result.distances, rtol=1e-6)
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(
     noise=st.sampled_from([0.01, 0.1, 0.5]),
     width=st.sampled_from([0.001, 0.01, 0.1]),

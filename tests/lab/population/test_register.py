@@ -61,7 +61,7 @@ def test_a_smaller_register_is_a_sample_with_the_counts_that_are_said(cells, see
     assert counted(draw_register(counts, persons=persons, seed=seed), 2010) == there.to_dict()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(cells=CELLS, seed=SEEDS, rows=st.integers(1, 70))
 def test_pieces_make_no_difference(cells, seed, rows):
     counts = counts_of(cells)

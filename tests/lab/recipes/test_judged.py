@@ -140,7 +140,7 @@ def test_a_limit_that_every_file_meets_is_no_limit(limits):
     assert not judged.met
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(frame=frames(), persons=st.booleans())
 def test_diversity_is_that_of_the_records_whom_an_intruder_with_true_keys_meets(frame, persons):
     spec = KeySpec(KEYS, sensitive_variables=["illness"], person="home" if persons else None)

@@ -7,11 +7,12 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import hypergeom
 
 from kanon_lab.data import write_microdata
 from kanon_lab.errors import DataError, OptionError
 from kanon_lab.recipes import protect
-from kanon_lab.recipes.households import LEVEL, alike_neighbours
+from kanon_lab.recipes.households import LEVEL, alike_neighbours, at_most
 from kanon_lab.recipes.steps import SHUFFLED_BY
 from kanon_lab.roles import KeySpec
 
@@ -174,6 +175,13 @@ def test_a_random_order_is_seldom_taken_for_another(shares):
     for level in (0.05, 0.01, LEVEL):
         assert (found[:, 2] <= level).mean() <= level + 4 * np.sqrt(level / 2000)
     assert alike_neighbours(np.sort(codes))[2] < LEVEL
+
+
+@given(n=st.integers(4, 5_000), parts=st.tuples(*[st.floats(0, 1)] * 3))
+def test_runs_of_a_value_have_the_hypergeometric_law(n, parts):
+    marked, drawn = (1 + int(part * (n - 1)) for part in parts[:2])
+    count = int(parts[2] * min(marked, drawn))
+    assert at_most(count, n, marked, drawn) == pytest.approx(hypergeom.cdf(count, n, marked, drawn), rel=1e-8)
 
 
 @given(codes=st.lists(st.integers(-1, 3), max_size=12))

@@ -1,10 +1,12 @@
 """What `init` makes of a column: one row a shape, and what is expected of it."""
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 import pytest
 from cases import in_one_test
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from stdnum import luhn
 from stdnum.cl import rut
@@ -140,22 +142,26 @@ def test_there_are_enough_shapes_and_every_role_and_reason_among_them():
     assert {shape[4] for shape in SHAPES.values()} == reasons
 
 
+@cache
+def guessed(shape, mixed=False):
+    name, values, others, *_ = SHAPES[shape]
+    frame = pd.DataFrame({name: values, **others})
+    return guess_roles(frame.iloc[MIXED] if mixed else frame, {}, LABELS)
+
+
 @pytest.mark.parametrize("mixed", [False, True], ids=["in order", "mixed"])
 @in_one_test("shape", SHAPES)
 def test_what_is_made_of_each_shape(shape, mixed):
-    name, values, others, role, why, other = SHAPES[shape]
-    frame = pd.DataFrame({name: values, **others})
-    frame = frame.iloc[MIXED] if mixed else frame
-    found = guess_roles(frame, {}, LABELS).set_index("variable").loc[name]
+    name, _, _, role, why, other = SHAPES[shape]
+    found = guessed(shape, mixed).set_index("variable").loc[name]
     assert (found["role"], found["why"]) == (role, why)
     assert (found["other"] if found["unsure"] else None) == other
 
 
-@pytest.mark.parametrize("language", ["en", "es"])
-@in_one_test("shape", SHAPES)
+@in_one_test("shape, language", [(shape, language) for shape in SHAPES for language in ("en", "es")])
 def test_the_configuration_says_what_is_unsure_with_what_else_it_may_be(shape, language):
-    name, values, others, role, _, other = SHAPES[shape]
-    guesses = guess_roles(pd.DataFrame({name: values, **others}), {}, LABELS)
+    name, _, _, role, _, other = SHAPES[shape]
+    guesses = guessed(shape)
     text = first_config(guesses, file="a.csv", language=language)
     said = texts("configuration", language) | {"language": language}
     row = next(guesses[guesses["variable"] == name].itertuples())
@@ -186,6 +192,7 @@ def proposed(frame):
     return parse_yaml(steps, "text")["steps"], list(guesses["variable"][guesses["role"] == KEY])
 
 
+@settings(max_examples=10)
 @given(
     st.lists(st.integers(-9, 140), min_size=1, max_size=60)
     | st.lists(st.integers(1, 7), min_size=1, max_size=60)
@@ -222,6 +229,7 @@ def test_bands_that_hold_every_record_are_noted():
         assert any("age: the bands of step 1 put every record into one band" in note for note in notes) is noted
 
 
+@settings(max_examples=10)
 @given(st.data())
 def test_no_frame_is_too_strange(data):
     n = data.draw(st.integers(1, 30))

@@ -18,7 +18,7 @@ from kanon_lab.errors import KanonLabError
 from kanon_lab.recipes.yaml_file import dump_yaml
 from kanon_lab.report import analyse, as_config, build, make_report, open_run, read_config
 
-FORMATS = ["csv", "csv.gz", "parquet", "xlsx", "sav", "dta"]
+FORMATS = ["csv", "xlsx", "sav", "csv.gz", "parquet", "dta"]
 CONFIG = {
     "title": "A report",
     "least": 12,
@@ -83,7 +83,7 @@ def in_this_process(config, target, monkeypatch):
 
 
 @pytest.mark.parametrize("seed", others_slow([1, 2]))
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", [*FORMATS[:3], *(pytest.param(form, marks=pytest.mark.slow) for form in FORMATS[3:])])
 def test_report_and_protect_give_the_same_bytes(folder, monkeypatch, capsys, form, seed):
     random = np.random.default_rng([seed, FORMATS.index(form)])
     steps = [step for step in STEPS if random.random() < 0.7]

@@ -151,6 +151,7 @@ def test_without_parameters_the_notebook_has_a_file_of_its_own():
         run.say("anywhere")
 
 
+@pytest.mark.slow
 def test_plain_papermill_runs_the_notebook_on_a_file_and_a_configuration(folder, tmp_path):
     (tmp_path / "r.yml").write_text(dump_yaml(CONFIG), "utf-8")
     parameters = ["-p", "file", str(folder / "survey.csv"), "-p", "configuration", "r.yml"]
