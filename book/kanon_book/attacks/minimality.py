@@ -18,7 +18,8 @@ from kanon_lab.classes import class_table
 from kanon_lab.columns import distinct_rows, strata_codes
 from kanon_lab.errors import DataError, OptionError, about, shortened
 from kanon_lab.methods.suppression import check_policy, importance_ranks, protection_claims
-from kanon_lab.methods.suppression_search import equal_records, sets_by_cost, suppressed_codes, tiers_of
+from kanon_lab.methods.suppression_of_classes import equal_records, sets_by_cost
+from kanon_lab.methods.suppression_search import suppressed_parts, tiers_of
 from kanon_lab.roles import KeySpec, as_spec, check_k, check_seed
 
 #: What the intruder knows -> in words.
