@@ -9,10 +9,12 @@ solution shows a search which patterns to use.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from math import ceil
+from typing import Any
 
 import numpy as np
 
@@ -21,9 +23,9 @@ from kanon_lab.columns import distinct_rows
 
 #: Columns of keys, and how many records must be alike in these columns.
 Combination = tuple[Sequence[int], int]
-# The most classes times sets of keys that are counted; the most pairs of a linear program (about a second), and of one
-# in whole numbers, which gives up after so many nodes. No clock: the same file always has the same bound.
-_MOST_COUNTED, _MOST_PAIRS, _MOST_WHOLE, _NODES = 2**25, 2**14, 2**9, 200
+# The most classes times sets of keys that are counted, and that become pairs; the most pairs of a linear program (a
+# second or two), and of one in whole numbers, which gives up after so many nodes. No clock: a file has one bound.
+_MOST_COUNTED, _MOST_PAIRS, _MOST_RELAXED, _MOST_WHOLE, _NODES = 2**25, 2**19, 40_000, 2**9, 200
 # Optima are right to about 1e-7 of themselves.
 _ROUNDING = 1e-6
 
@@ -42,6 +44,8 @@ class Pairs:
         What a record of the class loses by it.
     codes : ndarray
         The different patterns.
+    needed : ndarray
+        The records that each pattern needs.
     """
 
     def __init__(self, codes: np.ndarray, records: np.ndarray, k: int, columns: Sequence[int], weights: np.ndarray):
@@ -60,6 +64,22 @@ class Pairs:
         chosen, self.pattern = np.unique(number[used], return_inverse=True)
         self.class_, self.codes = class_[used], every[some[chosen]]
         self.weight = ((codes[self.class_] >= 0) & (every[used] < 0)) @ weights
+        self.needed = np.full(len(chosen), k)
+
+    def up_to(self, most: int, small: np.ndarray) -> Pairs:
+        """Those of patterns that some class becomes by at most so much weight.
+
+        For more, a class of the `small` ones becomes a pattern that needs no records: no optimum is above that.
+        """
+        least = np.full(len(self.codes), np.inf)
+        np.minimum.at(least, self.pattern, self.weight)
+        kept, few = (least <= most)[self.pattern], copy(self)
+        chosen, pattern = np.unique(self.pattern[kept], return_inverse=True)
+        few.class_, few.codes = np.append(self.class_[kept], small), self.codes[chosen]
+        few.pattern = np.append(pattern, np.full(len(small), len(chosen)))
+        few.weight = np.append(self.weight[kept], np.full(len(small), most + 1.0))
+        few.needed = np.append(self.needed[chosen], 0)
+        return few
 
 
 def sets_of(columns: Sequence[int]) -> Iterator[list[int]]:
@@ -68,40 +88,45 @@ def sets_of(columns: Sequence[int]) -> Iterator[list[int]]:
         yield from map(list, combinations(columns, size))
 
 
-def relaxed(pairs: Pairs, records: np.ndarray, k: int, opened: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+def relaxed(pairs: Pairs, records: np.ndarray, opened: np.ndarray | float = 0.0) -> tuple[np.ndarray, np.ndarray] | None:
     """The records of each pair, not whole, at the least weight; and how far each pattern is used (1 where `opened`).
 
     None where there are none.
     """
     from scipy.optimize import linprog  # takes longer to load than what most files need
 
-    equal, at_most, upper = _program(pairs, records, k)
-    lower = np.append(np.zeros(len(pairs.class_)), opened)
-    cost = np.append(pairs.weight, np.zeros(len(pairs.codes)))
-    bounds = np.column_stack([lower, upper])
-    found = linprog(cost, A_ub=at_most, b_ub=np.zeros(at_most.shape[0]), A_eq=equal, b_eq=records, bounds=bounds)
+    cost, equal, at_most, upper = _program(pairs, records)
+    lower = np.zeros(len(cost))
+    lower[len(pairs.class_) :] = opened
+    none = np.zeros(at_most.shape[0])
+    found = linprog(cost, at_most, none, equal, records, np.column_stack([lower, upper]))
     return None if found.x is None else (found.x[: len(pairs.class_)], found.x[len(pairs.class_) :])
 
 
-def _program(pairs, records, k):
-    """Left sides of the program: records of each class are released; a pattern has k; only a used one has any."""
+def _program(pairs: Pairs, records: np.ndarray) -> tuple[np.ndarray, Any, Any, np.ndarray]:
+    """Costs, the left sides of equations and of inequalities (at most 0), and the most that each variable is.
+
+    The variables are the records of each pair, and whether each pattern is used. All records of each class are
+    released; a pattern that is used has what it needs; and only one that is used has any.
+    """
     from scipy import sparse
 
-    n, m = len(pairs.class_), len(pairs.codes)
+    n, m = len(pairs.class_), len(pairs.needed)
     pair, most = np.arange(n), records[pairs.class_].astype(float)
     equal = sparse.csr_array((np.ones(n), (pairs.class_, pair)), shape=(len(records), n + m))
-    enough = sparse.hstack([sparse.csr_array((-np.ones(n), (pairs.pattern, pair)), shape=(m, n)), k * sparse.eye(m)])
-    used = sparse.hstack([sparse.eye(n), sparse.csr_array((-most, (pair, pairs.pattern)), shape=(n, m))])
-    return equal, sparse.vstack([enough, used]).tocsr(), np.append(most, np.ones(m))
+    filled = sparse.csr_array((-np.ones(n), (pairs.pattern, pair)), shape=(m, n))
+    enough = sparse.hstack([filled, sparse.diags_array(pairs.needed.astype(float))])
+    used = sparse.hstack([sparse.eye_array(n), sparse.csr_array((-most, (pair, pairs.pattern)), shape=(n, m))])
+    cost, upper = np.append(pairs.weight, np.zeros(m)), np.append(most, np.ones(m))
+    return cost, equal, sparse.vstack([enough, used]).tocsr(), upper
 
 
-def _whole(pairs: Pairs, records: np.ndarray, k: int) -> float:
-    """A bound on the least weight in whole numbers, the least itself if it is found soon."""
+def _whole(pairs: Pairs, records: np.ndarray) -> float:
+    """A bound on the least weight in whole numbers: the least itself if it is found soon."""
     from scipy.optimize import Bounds, LinearConstraint, milp
 
-    equal, at_most, upper = _program(pairs, records, k)
+    cost, equal, at_most, upper = _program(pairs, records)
     rules = [LinearConstraint(equal, records, records), LinearConstraint(at_most, -np.inf, 0)]
-    cost = np.append(pairs.weight, np.zeros(len(pairs.codes)))
     options = {"node_limit": _NODES}
     found = milp(cost, constraints=rules, integrality=np.ones(len(cost)), bounds=Bounds(0, upper), options=options)
     return 0.0 if found.mip_dual_bound is None else float(found.mip_dual_bound)
@@ -183,12 +208,18 @@ class Requirement:
 
 
 def _by_program(codes: np.ndarray, records: np.ndarray, k: int) -> int:
-    """A bound by linear programs; 0 where they would be too large."""
-    columns = range(codes.shape[1] - 1)
-    if not (records < k).any() or len(codes) << len(columns) > _MOST_PAIRS:
+    """A bound by a linear program; 0 where it would be too large.
+
+    Of many pairs those go in which a class loses most.
+    """
+    columns, small = range(codes.shape[1] - 1), np.flatnonzero(records < k)
+    if not len(small) or len(columns) > 12 or len(codes) << len(columns) > _MOST_PAIRS:
         return 0
     pairs = Pairs(codes, records, k, columns, np.append(np.ones(len(columns)), 0))
     if len(pairs.class_) <= _MOST_WHOLE:
-        return ceil(_whole(pairs, records, k) - _ROUNDING * records.sum())
-    found = relaxed(pairs, records, k, np.zeros(len(pairs.codes)))
-    return 0 if found is None else ceil(float(found[0] @ pairs.weight) - _ROUNDING * records.sum())
+        return ceil(_whole(pairs, records) - _ROUNDING * records.sum())
+    for most in reversed(range(len(columns) + 1)):
+        some = pairs.up_to(most, small)
+        if len(some.class_) <= _MOST_RELAXED and (found := relaxed(some, records)) is not None:
+            return ceil(float(found[0] @ some.weight) - _ROUNDING * records.sum())
+    return 0

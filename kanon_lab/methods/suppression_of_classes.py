@@ -21,8 +21,8 @@ Parts = tuple[np.ndarray, np.ndarray, np.ndarray]
 _MOST_PAIRS, _ROUNDS = 2**19, 12
 # The most pairs of a linear program, and how often it is solved.
 _MOST_RELAXED, _TURNS = 2**13, 3
-# Savings below this are rounding.
-_LEAST = 1e-6
+# Savings below this are rounding; a round that saves less than this share is the last.
+_LEAST, _SHARE = 1e-6, 0.0001
 
 
 def equal_records(queries: np.ndarray, codes: np.ndarray, records: np.ndarray) -> np.ndarray:
@@ -53,7 +53,7 @@ def suppressed_as_category(
     for keys in sets_by_cost(tiers, 4096, rng):  # every set of up to 12 keys
         if not len(left):
             break
-        settled = np.ones(len(codes), dtype=bool)
+        settled = (codes[:, keys] < 0).all(axis=1)  # only these can be equal
         settled[left] = False
         trial = codes[left]
         trial[:, keys] = -1
@@ -64,9 +64,7 @@ def suppressed_as_category(
         left = left[~done]
     weights = weights_of(tiers, k, codes.shape[1])
     parts = np.arange(len(codes)), codes, records
-    for row in left:
-        if equal_records(parts[1][[row]], *parts[1:])[0] < k:
-            parts = _joined(parts, k, weights, sets_by_cost(tiers, 256, rng), int(row), whole)
+    parts = _all_joined(parts, k, weights, tiers, rng, whole)
     of, codes, records = _improved(start, records, k, weights, tiers, parts, rng, whole)
     order = np.lexsort((*codes.T, of))
     return of[order], codes[order], records[order]
@@ -81,9 +79,21 @@ def weights_of(tiers: Sequence[np.ndarray], k: int, columns: int) -> np.ndarray:
     return weights
 
 
-def _joined(
-    parts: Parts, k: int, weights: np.ndarray, sets: Iterator[list[int]], row: int, whole: bool
+def _all_joined(
+    parts: Parts,
+    k: int,
+    weights: np.ndarray,
+    tiers: Sequence[np.ndarray],
+    rng: np.random.Generator | None,
+    whole: bool,
 ) -> Parts:
+    """Parts of which each class that was too small has merged with others, one after the other."""
+    while len(short := np.flatnonzero(equal_records(parts[1], *parts[1:]) < k)):
+        parts = _joined(parts, k, weights, sets_by_cost(tiers, 256, rng), int(short[0]), whole)
+    return parts
+
+
+def _joined(parts: Parts, k: int, weights: np.ndarray, sets: Iterator[list[int]], row: int, whole: bool) -> Parts:
     """Merge the class of a part, which is too small, with others that lose the least for it."""
     of, codes, records = parts
     group, some = distinct_rows(codes)
@@ -195,17 +205,15 @@ def _improved(
     cost, best = _by_moves(pairs, records, k, parts, whole)
     opened, least = np.zeros(len(pairs.codes)), 0.0
     for turn in range(0 if whole or len(pairs.class_) > _MOST_RELAXED else _TURNS):
-        solution = relaxed(pairs, records, k, opened)
+        solution = relaxed(pairs, records, opened)
         if solution is None:
             break
         least = least if turn else float(solution[0] @ pairs.weight)
         if turn == 0 and cost <= least + _LEAST:
             break
         other = _rounded(pairs, start, records, k, *solution)
-        for row in range(len(other[0])):
-            if equal_records(other[1][[row]], *other[1:])[0] < k:
-                other = _joined(other, k, weights, sets_by_cost(tiers, 256), row, whole)
-        cost, best = min((cost, best), _by_moves(pairs, records, k, other, whole), key=lambda found: found[0])
+        other = _by_moves(pairs, records, k, _all_joined(other, k, weights, tiers, None, whole), whole)
+        cost, best = min((cost, best), other, key=lambda found: found[0])
         used = solution[1]
         part = np.flatnonzero((used > _LEAST) & (used < 1 - _LEAST))
         if not len(part) or cost <= least + _LEAST:
@@ -243,13 +251,15 @@ def _rounded(pairs: Pairs, start: np.ndarray, records: np.ndarray, k: int, x: np
 
 def _by_moves(pairs: Pairs, records: np.ndarray, k: int, parts: Parts, whole: bool) -> tuple[float, Parts]:
     """Parts after moves that lower the cost, with the cost."""
-    search = _Moves(pairs, records, k, parts, whole)
+    search, cost = _Moves(pairs, records, k, parts, whole), np.inf
     for _ in range(_ROUNDS):
-        if not search.improve():
+        search.improve()
+        x = np.array(search.x)
+        before, cost = cost, float(x @ pairs.weight)
+        if cost > before * (1 - _SHARE):
             break
-    x = np.array(search.x)
     held = np.flatnonzero(x)
-    return float(x @ pairs.weight), (pairs.class_[held], pairs.codes[pairs.pattern[held]], x[held])
+    return cost, (pairs.class_[held], pairs.codes[pairs.pattern[held]], x[held])
 
 
 class _Moves:
@@ -273,8 +283,8 @@ class _Moves:
             self.x[place[c, p]] += n
             self.size[p] += n
 
-    def improve(self) -> bool:
-        """Open and close patterns once, those first that may save most; whether anything was saved."""
+    def improve(self) -> None:
+        """Open and close patterns once, those first that may save most."""
         x = np.array(self.x)
         held = np.flatnonzero(x)
         most = np.zeros(len(self.of_class))
@@ -283,14 +293,12 @@ class _Moves:
         np.add.at(above, self.pairs.class_[held], x[held] * (self.pairs.weight[held] > 0))
         gain = np.maximum(most[self.pairs.class_] - self.pairs.weight, 0) * above[self.pairs.class_]
         promise = np.bincount(self.pairs.pattern, gain, len(self.of_pattern))
-        saved = False
         for p in np.argsort(-promise, kind="stable").tolist():
             if promise[p] > 0:
-                saved |= self._open(p)
+                self._open(p)
         for p in range(len(self.size)):
             if self.size[p]:
-                saved |= self._close(p)
-        return saved
+                self._close(p)
 
     def _move(self, u: int, v: int, n: int) -> float:
         """Move records of a class to another pattern; what they save."""
@@ -324,15 +332,13 @@ class _Moves:
     def _saved(self, ways: list[tuple[int, int, int]]) -> float:
         return sum(n * (self.weight[u] - self.weight[v]) for u, v, n in ways)
 
-    def _close(self, q: int) -> bool:
+    def _close(self, q: int) -> None:
         """Close a pattern where that saves something."""
         ways = self._ways_out(q)
-        if self._saved(ways) <= _LEAST:
-            return False
-        for way in ways:
-            self._move(*way)
-        self.log.clear()
-        return True
+        if self._saved(ways) > _LEAST:
+            for way in ways:
+                self._move(*way)
+            self.log.clear()
 
     def _offers(self, p: int) -> list[tuple[float, int, int]]:
         """What a record of each class that has some elsewhere saves by moving to a pattern, the most first."""
@@ -348,7 +354,7 @@ class _Moves:
         most = min(most, self.size[self.pattern[u]] - self.k)
         return self.x[u] if self.x[u] <= most else 0 if self.whole else max(most, 0)
 
-    def _open(self, p: int) -> bool:
+    def _open(self, p: int) -> None:
         """Open a pattern, or bring it more records, where that saves something."""
         saved, offers = 0.0, self._offers(p)
         for q in dict.fromkeys(self.pattern[u] for loss, u, _ in offers if loss < 0):
@@ -377,6 +383,4 @@ class _Moves:
             saved += sum(self._move(*way) for way in chosen)
         if saved <= _LEAST or self.size[p] < self.k:
             self._undo()
-            return False
         self.log.clear()
-        return True

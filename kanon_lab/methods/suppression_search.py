@@ -68,9 +68,10 @@ def suppressed_codes(
     ranks: Sequence[int],
     values: Sequence[int],
     missing: str,
+    rng: np.random.Generator | None = None,
 ) -> np.ndarray:
     """Codes of whole classes, as of `suppressed_parts`."""
-    return suppressed_parts(start, records, required, ranks, values, missing, whole=True)[1]
+    return suppressed_parts(start, records, required, ranks, values, missing, rng, whole=True)[1]
 
 
 def _merged(
