@@ -18,7 +18,7 @@ from kanon_lab.classes.persons import compatible_persons, count_persons, equal_p
 from kanon_lab.columns import coded, distinct_rows, refuse, strata_codes
 from kanon_lab.errors import DataError, OptionError, UnfitOptionError, about, meant, shortened
 from kanon_lab.measures import file_risk, individual_risk, records_above
-from kanon_lab.methods.suppression_bound import Combination, Requirement
+from kanon_lab.methods.suppression_bound import Certificate, Combination, Requirement
 from kanon_lab.methods.suppression_of_classes import equal_records
 from kanon_lab.methods.suppression_of_persons import persons_alike, suppressed_for_persons
 from kanon_lab.methods.suppression_search import compatible_records, suppressed_parts, tiers_of, violating_classes
@@ -58,7 +58,7 @@ class Suppression:
     claims : DataFrame
         See `kanon_lab.methods.protection_claims`.
     required : Requirement or None
-        What was to be reached, where the fewest cells that it needs can be bounded.
+        What was to be reached; None of a threshold of risk, for which no bound is known.
     """
 
     frame: pd.DataFrame = field(repr=False)
@@ -74,11 +74,13 @@ class Suppression:
         return int(self.cells.loc[self.cells["role"] == "key", "cells"].sum())
 
     @property
-    def lower_bound(self) -> int | None:
-        """Key cells that any suppression needs, whatever the importance; None where no bound is known.
+    def certificate(self) -> Certificate | None:
+        """The cells beside what any suppression needs, which is computed when it is asked for."""
+        return None if self.required is None else Certificate(self.total, self.required)
 
-        Computed when it is asked for. See `kanon_lab.methods.suppression_bound.Requirement.least_cells`.
-        """
+    @property
+    def lower_bound(self) -> int | None:
+        """Key cells that any suppression needs, whatever the importance; None where no bound is known."""
         return None if self.required is None else self.required.least_cells
 
 

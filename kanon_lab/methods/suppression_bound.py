@@ -88,7 +88,9 @@ def sets_of(columns: Sequence[int]) -> Iterator[list[int]]:
         yield from map(list, combinations(columns, size))
 
 
-def relaxed(pairs: Pairs, records: np.ndarray, opened: np.ndarray | float = 0.0) -> tuple[np.ndarray, np.ndarray] | None:
+def relaxed(
+    pairs: Pairs, records: np.ndarray, opened: np.ndarray | float = 0.0
+) -> tuple[np.ndarray, np.ndarray] | None:
     """The records of each pair, not whole, at the least weight; and how far each pattern is used (1 where `opened`).
 
     None where there are none.
@@ -205,6 +207,24 @@ class Requirement:
 
     def _columns(self, columns: Sequence[int]) -> np.ndarray:
         return self.codes[:, [*columns, self.codes.shape[1] - 1]]
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """The key cells that a suppression took, beside what any needs for the same requirement."""
+
+    cells: int
+    required: Requirement
+
+    @property
+    def least(self) -> int | None:
+        """A bound from below on the cells of any suppression; None where none is known."""
+        return self.required.least_cells
+
+    @property
+    def above(self) -> float | None:
+        """How far the cells are above the fewest possible at most, as a share; None where that is not known."""
+        return self.cells / self.least - 1 if self.least else None
 
 
 def _by_program(codes: np.ndarray, records: np.ndarray, k: int) -> int:

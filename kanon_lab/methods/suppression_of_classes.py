@@ -279,7 +279,9 @@ class _Moves:
         place = {(c, p): v for v, (c, p) in enumerate(zip(self.class_, self.pattern, strict=True))}
         self.log: list[tuple[int, int, int]] = []
         self.x, self.size = [0] * len(self.class_), [0] * len(pairs.codes)
-        for c, p, n in zip(parts[0].tolist(), number[group[len(pairs.codes) :]].tolist(), parts[2].tolist(), strict=True):
+        for c, p, n in zip(
+            parts[0].tolist(), number[group[len(pairs.codes) :]].tolist(), parts[2].tolist(), strict=True
+        ):
             self.x[place[c, p]] += n
             self.size[p] += n
 

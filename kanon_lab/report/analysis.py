@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -76,7 +77,8 @@ class Analysis:
         ``variable``, the worst class by `kanon_lab.measures.MEASURES`, and ``homogeneous`` (records whose class shows
         one value).
     steps : DataFrame
-        `Protection.history`, with ``settings`` (text) and ``below`` (records below k).
+        `Protection.history`, with ``settings`` (text) and ``below`` (records below k); of a suppression ``key_cells``
+        that it took, the ``least_cells`` that any needs, and how far ``above`` these it is at most (whole per cents).
     claims : DataFrame
         Of the release, for the k of the summary: ``k``, ``claim``, ``records``, ``share``.
     indicators : DataFrame
@@ -314,7 +316,16 @@ def _steps(protection: Protection, summary: Mapping[str, Any]) -> pd.DataFrame:
 
     history = protection.history.reset_index()
     below = history[f"violations_{summary['k']}_{summary['policy']}"]
-    return history.assign(settings=["", *(text(step.settings) for step in protection.steps)], below=below)
+    certificates = [None, *(step.certificate for step in protection.steps)]
+    return history.assign(
+        settings=["", *(text(step.settings) for step in protection.steps)],
+        below=below,
+        key_cells=[None if found is None else found.cells for found in certificates],
+        least_cells=[None if found is None else found.least for found in certificates],
+        above=[
+            None if found is None or found.above is None else ceil(100 * found.above) / 100 for found in certificates
+        ],
+    ).astype({"key_cells": "Int64", "least_cells": "Int64", "above": float})
 
 
 def _map(file: MicrodataFile | Records | pd.DataFrame, config: ReportConfig) -> Any:
