@@ -264,9 +264,11 @@ def _verdict(protection, recipe, least, judged):
     return {"k": k, "met": records == 0, "records": records, "decisive": decisive, "claims": rows}
 
 
-def _certificate(found):
+def _certificate(certificate):
     """The key cells that a suppression took, the fewest that any needs, and how far above these it is at most."""
-    return None if found is None else {"cells": found.cells, "lower_bound": found.least, "above": found.above}
+    if certificate is None:
+        return None
+    return {"cells": certificate.cells, "lower_bound": certificate.least, "above": certificate.above}
 
 
 def _states(protection):

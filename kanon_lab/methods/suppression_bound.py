@@ -101,8 +101,8 @@ def relaxed(
     lower = np.zeros(len(cost))
     lower[len(pairs.class_) :] = opened
     none = np.zeros(at_most.shape[0])
-    found = linprog(cost, at_most, none, equal, records, np.column_stack([lower, upper]))
-    return None if found.x is None else (found.x[: len(pairs.class_)], found.x[len(pairs.class_) :])
+    solution = linprog(cost, at_most, none, equal, records, np.column_stack([lower, upper]))
+    return None if solution.x is None else (solution.x[: len(pairs.class_)], solution.x[len(pairs.class_) :])
 
 
 def _program(pairs: Pairs, records: np.ndarray) -> tuple[np.ndarray, Any, Any, np.ndarray]:
@@ -130,8 +130,8 @@ def _whole(pairs: Pairs, records: np.ndarray) -> float:
     cost, equal, at_most, upper = _program(pairs, records)
     rules = [LinearConstraint(equal, records, records), LinearConstraint(at_most, -np.inf, 0)]
     options = {"node_limit": _NODES}
-    found = milp(cost, constraints=rules, integrality=np.ones(len(cost)), bounds=Bounds(0, upper), options=options)
-    return 0.0 if found.mip_dual_bound is None else float(found.mip_dual_bound)
+    solution = milp(cost, constraints=rules, integrality=np.ones(len(cost)), bounds=Bounds(0, upper), options=options)
+    return 0.0 if solution.mip_dual_bound is None else float(solution.mip_dual_bound)
 
 
 def least_losses(codes: np.ndarray, records: np.ndarray, k: int, columns: Sequence[int]) -> np.ndarray:
@@ -240,6 +240,6 @@ def _by_program(codes: np.ndarray, records: np.ndarray, k: int) -> int:
         return ceil(_whole(pairs, records) - _ROUNDING * records.sum())
     for most in reversed(range(len(columns) + 1)):
         some = pairs.up_to(most, small)
-        if len(some.class_) <= _MOST_RELAXED and (found := relaxed(some, records)) is not None:
-            return ceil(float(found[0] @ some.weight) - _ROUNDING * records.sum())
+        if len(some.class_) <= _MOST_RELAXED and (solution := relaxed(some, records)) is not None:
+            return ceil(float(solution[0] @ some.weight) - _ROUNDING * records.sum())
     return 0

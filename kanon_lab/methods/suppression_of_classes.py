@@ -213,7 +213,7 @@ def _improved(
             break
         other = _rounded(pairs, start, records, k, *solution)
         other = _by_moves(pairs, records, k, _all_joined(other, k, weights, tiers, None, whole), whole)
-        cost, best = min((cost, best), other, key=lambda found: found[0])
+        cost, best = min((cost, best), other, key=lambda pair: pair[0])
         used = solution[1]
         part = np.flatnonzero((used > _LEAST) & (used < 1 - _LEAST))
         if not len(part) or cost <= least + _LEAST:

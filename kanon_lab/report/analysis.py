@@ -316,16 +316,16 @@ def _steps(protection: Protection, summary: Mapping[str, Any]) -> pd.DataFrame:
 
     history = protection.history.reset_index()
     below = history[f"violations_{summary['k']}_{summary['policy']}"]
-    certificates = [None, *(step.certificate for step in protection.steps)]
+    certificates = pd.Series([None, *(step.certificate for step in protection.steps)], dtype=object)
+    taken = certificates.dropna()
+    above = {place: ceil(100 * shown.above) / 100 for place, shown in taken.items() if shown.above is not None}
     return history.assign(
         settings=["", *(text(step.settings) for step in protection.steps)],
         below=below,
-        key_cells=[None if found is None else found.cells for found in certificates],
-        least_cells=[None if found is None else found.least for found in certificates],
-        above=[
-            None if found is None or found.above is None else ceil(100 * found.above) / 100 for found in certificates
-        ],
-    ).astype({"key_cells": "Int64", "least_cells": "Int64", "above": float})
+        key_cells=taken.map(lambda certificate: certificate.cells),
+        least_cells=taken.map(lambda certificate: certificate.least),
+        above=pd.Series(above, dtype=float),
+    ).astype({"key_cells": "Int64", "least_cells": "Int64"})
 
 
 def _map(file: MicrodataFile | Records | pd.DataFrame, config: ReportConfig) -> Any:
