@@ -1,4 +1,4 @@
-"""The fewest cells of a suppression: bounds below the optimum, which brute force and whole numbers find, and near it."""
+"""The fewest cells of a suppression: bounds below the optimum, which brute force and whole numbers find."""
 
 from functools import lru_cache
 from itertools import chain, combinations, product
