@@ -264,6 +264,13 @@ def _verdict(protection, recipe, least, judged):
     return {"k": k, "met": records == 0, "records": records, "decisive": decisive, "claims": rows}
 
 
+def _certificate(certificate):
+    """The key cells that a suppression took, the fewest that any needs, and how far above these it is at most."""
+    if certificate is None:
+        return None
+    return {"cells": certificate.cells, "lower_bound": certificate.least, "above": certificate.above}
+
+
 def _states(protection):
     """The measures before any step, and what each step did."""
     return {
@@ -280,6 +287,7 @@ def _states(protection):
                 "cells_suppressed": step.suppressed,
                 **step.state.measured.to_dict(),
                 "claims": step.claims,
+                "certificate": _certificate(step.certificate),
                 "households": None if step.households is None else _states(step.households),
             }
             for position, step in enumerate(protection.steps, 1)

@@ -122,7 +122,7 @@ def _states(protection, of=""):
             yield Section(head, [Bullets(rest), _by_step(history, names, formats), Bullets(remarks)])
     for position, step in enumerate(protection.steps, 1):
         if step.claims is not None:
-            yield _claims(step.claims, position, of)
+            yield _claims(step.claims, step.certificate, position, of)
 
 
 def _cells(protection, of):
@@ -202,7 +202,7 @@ def _heads(rows, share):
     return {row.name: row.called() for row in rows}, forms
 
 
-def _claims(claims, number, of):
+def _claims(claims, certificate, number, of):
     """All claims of one combination of keys; of several combinations those that fail, the worst first."""
     shown, lines = claims, []
     if len(claims) > len({*claims["claim"]}):
@@ -212,12 +212,25 @@ def _claims(claims, number, of):
         left = f"; the {len(shown)} that fail worst (all with --json):" if len(shown) < len(failing) else ""
         lines.append(held + (left or (":" if len(failing) else "")))
     lines += [f"  {row.claim}: {row.meaning}" for row in shown.drop_duplicates("claim").itertuples()]
+    if certificate is not None and certificate.cells:
+        lines.append("  " + _fewest(certificate))
     parts: list[Part] = [Bullets(lines)]
     if len(shown):
         keys = [shortened(text, 60) for text in shown["keys"]]
         table = shown.assign(keys=keys)[["claim", "k", "records", "share", "keys"]]
         parts.append(Table(table, formats={"share": percent}))
     return Section(f"Claims after step {number}{of}: records for which they fail", parts)
+
+
+def _fewest(certificate):
+    """The cells that a suppression took, beside what any suppression needs."""
+    cells, least = certificate.cells, certificate.least
+    if certificate.above is None:
+        return f"cells: {cells:,}; how many any suppression needs is not known"
+    if cells == least:
+        return f"cells: {cells:,}, and no suppression needs fewer"
+    above = percent(certificate.above)
+    return f"cells: {cells:,}; any suppression needs {least:,} or more, so these are at most {above} above the least"
 
 
 def _end(result, protection):

@@ -18,15 +18,10 @@ from kanon_lab.classes.persons import compatible_persons, count_persons, equal_p
 from kanon_lab.columns import coded, distinct_rows, refuse, strata_codes
 from kanon_lab.errors import DataError, OptionError, UnfitOptionError, about, meant, shortened
 from kanon_lab.measures import file_risk, individual_risk, records_above
+from kanon_lab.methods.suppression_bound import Certificate, Combination, Requirement
+from kanon_lab.methods.suppression_of_classes import equal_records
 from kanon_lab.methods.suppression_of_persons import persons_alike, suppressed_for_persons
-from kanon_lab.methods.suppression_search import (
-    Combination,
-    compatible_records,
-    equal_records,
-    suppressed_codes,
-    tiers_of,
-    violating_classes,
-)
+from kanon_lab.methods.suppression_search import compatible_records, suppressed_parts, tiers_of, violating_classes
 from kanon_lab.methods.true_keys import suppressed_for_true_keys
 from kanon_lab.roles import KeySpec, as_spec, check_k, check_seed
 
@@ -62,6 +57,8 @@ class Suppression:
         Records that lost a key value.
     claims : DataFrame
         See `kanon_lab.methods.protection_claims`.
+    required : Requirement or None
+        What was to be reached; None of a threshold of risk, for which no bound is known.
     """
 
     frame: pd.DataFrame = field(repr=False)
@@ -69,11 +66,22 @@ class Suppression:
     violating: int
     records_touched: int
     claims: pd.DataFrame
+    required: Requirement | None = field(default=None, repr=False)
 
     @property
     def total(self) -> int:
         """Key cells newly suppressed, without those of ghosts."""
         return int(self.cells.loc[self.cells["role"] == "key", "cells"].sum())
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """The cells beside what any suppression needs, which is computed when it is asked for."""
+        return None if self.required is None else Certificate(self.total, self.required)
+
+    @property
+    def lower_bound(self) -> int | None:
+        """Key cells that any suppression needs, whatever the importance; None where no bound is known."""
+        return None if self.required is None else self.required.least_cells
 
 
 def without_cells(
@@ -243,7 +251,8 @@ def local_suppression(
 ) -> Suppression:
     """Suppress single key values until every record is like enough others (INE Chile 2023, section 8.2.2).
 
-    It suppresses few cells, not the fewest possible, which would take too long to find.
+    It suppresses few cells, not the fewest possible, which would take too long to find: ``lower_bound`` of the result
+    says how many any suppression needs.
 
     Parameters
     ----------
@@ -275,13 +284,16 @@ def local_suppression(
     Returns
     -------
     Suppression
-        It does not depend on the order of records.
+        Its numbers do not depend on the order of records. Under ``category`` a class may be cut: of records with equal
+        keys the first lose values, or with a `seed` any of them.
 
     Notes
     -----
     With a single combination of keys and under ``wildcard``, each record that violates the requirement loses at least
-    one value, and no other record loses any. Under ``category`` a few others may lose values so that the last
+    one value, and no other record loses any. Under ``category`` a few records of larger classes lose values, so that
     violating records find a class, and a violating record with missing values may lose none, where others join it.
+    With `counts` and with a person, whole classes move, and more cells go: how the weight of a row, or the persons of
+    a class, would be divided is not known there.
     Under ``category``, and with ``own_class``, all three claims (`protection_claims`) hold; with ``true_key`` all but
     ``own_class``.
 
@@ -332,15 +344,15 @@ def local_suppression(
     rng = None if seed is None else np.random.default_rng(check_seed(seed))
     violating = np.zeros(len(start), dtype=bool)
     if person is None:
-        codes = suppressed_codes(start, records, required, ranks, values, policy, rng)
+        parts = suppressed_parts(start, records, required, ranks, values, policy, rng, whole=counts is not None)
+        shown = _codes_of_rows(group, *parts, rng)[:, :-1]
         for columns, k in required:
             violating |= violating_classes(start, records, columns, k, policy)
     else:
         pairs = with_persons(group, person)
-        codes = suppressed_for_persons(start, pairs, required, ranks, values, policy)
+        shown = suppressed_for_persons(start, pairs, required, ranks, values, policy)[group, :-1]
         for columns, k in required:
             violating |= persons_alike(start, pairs, columns, policy) < k
-    shown = codes[group, :-1]
     if claim == "true_key":
         true, before = (known, known) if true_keys is None else true_keys
         after = np.where(shown < 0, -1, before)
@@ -349,7 +361,24 @@ def local_suppression(
     protected, cells = without_cells(frame, dict(zip(spec.key_variables, of_record.T, strict=True)), spec, counts)
     claims = claims_of(known, shown, stratum, required, spec.key_variables, counts, person)
     below, touched = (records_in(rows, counts) for rows in (violating[group], of_record.any(axis=1)))
-    return Suppression(protected, cells, below, touched, claims)
+    return Suppression(protected, cells, below, touched, claims, Requirement(start, records, required, policy))
+
+
+def _codes_of_rows(
+    group: np.ndarray, of: np.ndarray, codes: np.ndarray, records: np.ndarray, rng: np.random.Generator | None
+) -> np.ndarray:
+    """The codes of each row by its class: of those of a class the first get its first part, or with `rng` any of them.
+
+    A class of a single part may have other records than rows, where a row stands for several.
+    """
+    shown = codes[np.searchsorted(of, group)]
+    cut = np.isin(of, of[1:][of[1:] == of[:-1]])
+    rows = np.flatnonzero(np.isin(group, of[cut]))
+    order = rows[np.argsort(group[rows], kind="stable")]
+    if rng is not None:
+        order = rows[np.lexsort((rng.random(len(rows)), group[rows]))]
+    shown[order] = np.repeat(codes[cut], records[cut], axis=0)
+    return shown
 
 
 def _for_true_keys(

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import combinations, islice
+from collections.abc import Sequence
 
 import numpy as np
 from tqdm import tqdm
 
 from kanon_lab.classes.compatible import Patterns, compatible_sums
 from kanon_lab.columns import distinct_rows
+from kanon_lab.methods.suppression_bound import Combination
+from kanon_lab.methods.suppression_of_classes import Parts, equal_records, suppressed_as_category
 
 
 def compatible_records(queries: np.ndarray, codes: np.ndarray, records: np.ndarray) -> np.ndarray:
@@ -32,15 +33,32 @@ def _repeats(codes: np.ndarray) -> bool:
     return patterns < len(codes)
 
 
-def equal_records(queries: np.ndarray, codes: np.ndarray, records: np.ndarray) -> np.ndarray:
-    """For each row of `queries`, the records of all classes equal to it: a missing value is a value of its own."""
-    group, some = distinct_rows(np.concatenate([codes, queries]))
-    own = np.bincount(group[: len(codes)], weights=records, minlength=len(some)).astype(np.int64)
-    return own[group[len(codes) :]]
+def suppressed_parts(
+    start: np.ndarray,
+    records: np.ndarray,
+    required: Sequence[Combination],
+    ranks: Sequence[int],
+    values: Sequence[int],
+    missing: str,
+    rng: np.random.Generator | None = None,
+    whole: bool = False,
+) -> Parts:
+    """Parts of classes (the last column is the stratum) with values suppressed so that every combination is met.
 
-
-#: Columns of keys, and how many records must be alike in these columns.
-Combination = tuple[Sequence[int], int]
+    `ranks` holds the importance of each key (1 first), `values` its number of different values. With `rng`, the key
+    that a class loses is drawn among those that serve equally well. Under ``wildcard`` each class is one part, and so
+    it is under ``category`` where classes stay `whole`. Parts are in the order of their classes.
+    """
+    parts = np.arange(len(start)), start, records
+    if missing == "wildcard":
+        return parts[0], _compatible_codes(start, records, required, ranks, values, rng), records
+    while True:
+        before = parts[1]
+        for columns, k in required:
+            parts = _merged(parts, [*columns, start.shape[1] - 1], k, tiers_of(columns, ranks, values), rng, whole)
+        # A class of another combination may have become too small.
+        if len(required) == 1 or (len(parts[1]) == len(before) and (parts[1] == before).all()):
+            return parts
 
 
 def suppressed_codes(
@@ -52,25 +70,47 @@ def suppressed_codes(
     missing: str,
     rng: np.random.Generator | None = None,
 ) -> np.ndarray:
-    """Codes of classes (the last column is the stratum) with values suppressed so that every combination is met.
+    """Codes of whole classes, as of `suppressed_parts`."""
+    return suppressed_parts(start, records, required, ranks, values, missing, rng, whole=True)[1]
 
-    `ranks` holds the importance of each key (1 first), `values` its number of different values. With `rng`, the key
-    that a class loses is drawn among those that serve equally well.
-    """
-    search = _suppressed_as_wildcards if missing == "wildcard" else _suppressed_as_category
+
+def _merged(
+    parts: Parts, part: list[int], k: int, tiers: Sequence[np.ndarray], rng: np.random.Generator | None, whole: bool
+) -> Parts:
+    """Parts in which k records or more are equal in some columns, each part cut where its records differ then."""
+    of, codes, records = parts
+    group, some = distinct_rows(codes[:, part])
+    sizes = np.bincount(group, records).astype(np.int64)
+    if (sizes >= k).all():
+        return parts
+    of_group, of_part, taken = suppressed_as_category(codes[some][:, part], sizes, k, tiers, rng, whole)
+    # Records in the order of groups, as the old parts cut them and as the new ones do.
+    order = np.argsort(group, kind="stable")
+    old, new = np.cumsum(records[order]), np.cumsum(taken)
+    ends = np.union1d(old, new)
+    row, place = order[np.searchsorted(old, ends)], np.searchsorted(new, ends)
+    cut = codes[row]
+    cut[:, part] = of_part[place]
+    back = np.argsort(of[row], kind="stable")
+    return of[row][back], cut[back], np.diff(ends, prepend=0)[back]
+
+
+def _compatible_codes(
+    start: np.ndarray,
+    records: np.ndarray,
+    required: Sequence[Combination],
+    ranks: Sequence[int],
+    values: Sequence[int],
+    rng: np.random.Generator | None,
+) -> np.ndarray:
     codes = start.copy()
-    while True:
-        before = codes
-        for columns, k in required:
-            violating = violating_classes(codes, records, columns, k, missing)
-            if violating.any():
-                tiers = tiers_of(columns, ranks, values)
-                part = [*columns, codes.shape[1] - 1]
-                codes = codes.copy()
-                codes[:, part] = search(codes[:, part], records, k, tiers, violating, rng)
-        # Wildcards only gain compatible records; under category, a class of another combination may become too small.
-        if missing == "wildcard" or (codes == before).all():
-            return codes
+    for columns, k in required:  # suppression never takes a compatible record away
+        violating = violating_classes(codes, records, columns, k, "wildcard")
+        if violating.any():
+            part = [*columns, codes.shape[1] - 1]
+            tiers = tiers_of(columns, ranks, values)
+            codes[:, part] = _suppressed_as_wildcards(codes[:, part], records, k, tiers, violating, rng)
+    return codes
 
 
 def tiers_of(columns: Sequence[int], ranks: Sequence[int], values: Sequence[int]) -> list[np.ndarray]:
@@ -223,90 +263,3 @@ def _give_back(
             back = back[keep] if not keep.all() else back[:0]
     settled = codes[:, column] >= 0
     counts[settled] = of_then[settled]
-
-
-def _suppressed_as_category(
-    codes: np.ndarray,
-    records: np.ndarray,
-    k: int,
-    tiers: Sequence[np.ndarray],
-    violating: np.ndarray,
-    rng: np.random.Generator | None = None,
-) -> np.ndarray:
-    """Codes in which every class has k records or more; arguments as in `_suppressed_as_wildcards`.
-
-    Sets of keys are tried from the cheapest on; classes that lose the same keys and so merge into one that is large
-    enough are done. The last few, fewer than k, are joined by other classes at the least cost.
-    """
-    codes, left = codes.copy(), np.flatnonzero(violating)
-    for keys in sets_by_cost(tiers, 4096, rng):  # every set of up to 12 keys
-        if not len(left):
-            return codes
-        settled = np.ones(len(codes), dtype=bool)
-        settled[left] = False
-        trial = codes[left]
-        trial[:, keys] = -1
-        rows = np.concatenate([codes[settled], trial])
-        size = equal_records(trial, rows, np.concatenate([records[settled], records[left]]))
-        done = size >= k
-        codes[left[done]] = trial[done]
-        left = left[~done]
-    for row in left:
-        if equal_records(codes[[row]], codes, records)[0] < k:
-            _join(codes, records, k, tiers, int(row), rng)
-    return codes
-
-
-def _join(
-    codes: np.ndarray,
-    records: np.ndarray,
-    k: int,
-    tiers: Sequence[np.ndarray],
-    row: int,
-    rng: np.random.Generator | None,
-) -> None:
-    """Merge the class of a row, which is too small, with other classes by suppressing the fewest cells."""
-    group, some = distinct_rows(codes)
-    size = np.bincount(group, weights=records)
-    patterns = codes[some]
-    own = group[row]
-    best: tuple | None = None
-    members, pattern = np.empty(0, dtype=np.intp), patterns[own]
-    for keys in sets_by_cost(tiers, 256, rng):
-        like = patterns.copy()
-        like[:, keys] = -1
-        near = np.flatnonzero((like == like[own]).all(axis=1))
-        if size[near].sum() < k:
-            continue
-        lost = (patterns[near] >= 0) & (like[near] < 0)
-        cells = np.array([lost[:, tier].sum(axis=1) * size[near] for tier in tiers])
-        # The cheapest single class that is large enough, or all that are alike.
-        others = np.flatnonzero((near != own) & (size[near] >= k - size[own]))
-        if len(others):
-            cheapest = others[np.lexsort(cells[::-1, others])[0]]
-            chosen = (near == own) | (np.arange(len(near)) == cheapest)
-        else:
-            chosen = np.ones(len(near), dtype=bool)
-        cost = tuple(cells[:, chosen].sum(axis=1))
-        if best is None or cost < best:
-            best, members, pattern = cost, near[chosen], like[own]
-    codes[np.isin(group, members)] = pattern
-
-
-def sets_by_cost(tiers: Sequence[np.ndarray], most: int, rng: np.random.Generator | None = None) -> Iterator[list[int]]:
-    """Sets of keys, at most `most`: fewest of the most important tier first, then of the next; in the end all keys.
-
-    Of sets that cost the same, those of keys with more values come first, or with `rng` any of them.
-    """
-    columns = [int(column) for tier in tiers for column in tier]
-    tier_of = {int(column): i for i, tier in enumerate(tiers) for column in tier}
-    rank = {column: i for i, column in enumerate(columns)}
-    sizes = range(1, len(columns) + 1)
-    sets = list(islice((chosen for size in sizes for chosen in combinations(columns, size)), most))
-
-    def cost(chosen: tuple[int, ...]) -> tuple:
-        in_tier = [sum(tier_of[column] == i for column in chosen) for i in range(len(tiers))]
-        return (*in_tier, [rank[column] for column in chosen] if rng is None else rng.random())
-
-    yield from (list(chosen) for chosen in sorted(sets, key=cost))
-    yield columns

@@ -280,6 +280,7 @@ class Protection(Chain):
             suppressed={column: n for column, n in done.suppressed.items() if column not in removed},
             state=State(kept, removed, truth, self.measured(kept, removed, truth)),
             claims=applied.claims,
+            certificate=applied.certificate,
             households=applied.households,
         )
         return replace(self, steps=(*self.steps, step))

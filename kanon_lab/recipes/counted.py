@@ -281,7 +281,7 @@ class CountedProtection(Protection):
                     suppressed[column] = records_in(gone, self.counts)
         after = self._state(result.frame, self.counts, state.truth.values, population=state.truth.population)
         records = records_in(touched, self.counts)
-        step = Step(name, settings, seed, records, (), changed, suppressed, after, result.claims)
+        step = Step(name, settings, seed, records, (), changed, suppressed, after, result.claims, result.certificate)
         return self._followed_by(step, base=self.base or (state.working, self.now), lost=lost)
 
     def _removed(self, name: str, kind: Kind, settings: dict[str, Any]) -> CountedProtection:
@@ -415,4 +415,9 @@ def not_counted(protection: CountedProtection, unknown: Sequence[str] = ()) -> I
         yield not_known(unknown)
     if numbers := [str(n) for n, step in enumerate(protection.steps, 1) if step.records_touched is None]:
         yield f"records touched by step {', '.join(numbers)} are not counted"
+    if any(step.certificate and step.certificate.required.missing == "category" for step in protection.steps):
+        yield (
+            "in counts whole classes lose values, since how a weight would be divided is not known: in memory single "
+            "records do, and fewer cells go"
+        )
     yield "that copies of direct identifiers under other names are not released was not proved; check untouched columns"

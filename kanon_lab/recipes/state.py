@@ -21,6 +21,7 @@ from kanon_lab.errors import UnfitOptionError, inside, meant, shortened
 from kanon_lab.measures.survey_indicators import KEYS
 from kanon_lab.methods import CLAIMS
 from kanon_lab.methods.suppression import alike_by_claim, claims_of, key_combinations
+from kanon_lab.methods.suppression_bound import Certificate
 from kanon_lab.recipes.identifiers import Content, Identifier, identifiers_in
 from kanon_lab.recipes.measured import Baseline, Measured, Truth, without_variables
 from kanon_lab.roles import KeySpec, check_k
@@ -95,6 +96,8 @@ class Step:
     claims : DataFrame or None
         What a suppression may claim; see `kanon_lab.methods.protection_claims`. After another suppression true keys
         are those before the first; ``suppress_risk`` then makes no claim of them.
+    certificate : Certificate or None
+        Of ``suppress``, the key cells that it took, and how many any suppression needs.
     households : Chain or None
         Of ``household_level``: the protection of the file of households.
     """
@@ -108,6 +111,7 @@ class Step:
     suppressed: dict[str, int]
     state: State
     claims: pd.DataFrame | None = field(default=None, repr=False)
+    certificate: Certificate | None = field(default=None, repr=False)
     households: Any = field(default=None, repr=False)
 
 

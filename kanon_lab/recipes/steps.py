@@ -21,6 +21,7 @@ from kanon_lab.methods import CLAIMS, KEEPS, Suppression, local_suppression, sup
 from kanon_lab.methods.perturbation import MISSING, MOST_NOISE
 from kanon_lab.methods.recode_settings import RECODINGS, Recoding, recoded
 from kanon_lab.methods.suppression import check_key, check_policy, importance_ranks, key_combinations
+from kanon_lab.methods.suppression_bound import Certificate
 from kanon_lab.recipes.measured import Rule
 from kanon_lab.recipes.settings import SEED, STEP_SEED, HouseholdLevel, K
 from kanon_lab.recipes.state import Chain
@@ -40,6 +41,7 @@ class Applied:
     frame: pd.DataFrame  # The same records, in any order, with the columns that are removed
     removed: tuple[str, ...] = ()  # Columns that are not released from now on
     claims: pd.DataFrame | None = None  # See `kanon_lab.methods.protection_claims`
+    certificate: Certificate | None = None  # Of a suppression, the cells that it took and needs
     households: Chain | None = None  # The protection of the file of households
 
 
@@ -305,7 +307,7 @@ def _recode(frame, spec, settings, *, seed, step) -> Applied:
 
 def _suppress(frame, spec, settings, *, seed, step, **more) -> Applied:
     result = suppression(step, settings, seed)(frame, spec, **more)
-    return Applied(result.frame, claims=result.claims)
+    return Applied(result.frame, claims=result.claims, certificate=result.certificate)
 
 
 def suppression(step: str, settings: Mapping[str, Any], seed: int | None) -> Callable[..., Suppression]:

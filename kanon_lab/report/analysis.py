@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -77,7 +78,8 @@ class Analysis:
         ``variable``, the worst class by `kanon_lab.measures.MEASURES`, and ``homogeneous`` (records whose class shows
         one value).
     steps : DataFrame
-        `Protection.history`, with ``settings`` (text) and ``below`` (records below k).
+        `Protection.history`, with ``settings`` (text) and ``below`` (records below k); of a suppression ``key_cells``
+        that it took, the ``least_cells`` that any needs, and how far ``above`` these it is at most (whole per cents).
     claims : DataFrame
         Of the release, for the k of the summary: ``k``, ``claim``, ``records``, ``share``.
     indicators : DataFrame
@@ -320,7 +322,16 @@ def _steps(protection: Protection, summary: Mapping[str, Any]) -> pd.DataFrame:
 
     history = protection.history.reset_index()
     below = history[f"violations_{summary['k']}_{summary['policy']}"]
-    return history.assign(settings=["", *(text(step.settings) for step in protection.steps)], below=below)
+    certificates = pd.Series([None, *(step.certificate for step in protection.steps)], dtype=object)
+    taken = certificates.dropna()
+    above = {place: ceil(100 * shown.above) / 100 for place, shown in taken.items() if shown.above is not None}
+    return history.assign(
+        settings=["", *(text(step.settings) for step in protection.steps)],
+        below=below,
+        key_cells=taken.map(lambda certificate: certificate.cells),
+        least_cells=taken.map(lambda certificate: certificate.least),
+        above=pd.Series(above, dtype=float),
+    ).astype({"key_cells": "Int64", "least_cells": "Int64"})
 
 
 def _map(file: MicrodataFile | Records | pd.DataFrame, config: ReportConfig) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable
 from dataclasses import replace
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -265,10 +266,21 @@ def _recipe(a: Analysis, w: Words) -> list:
     claims = claims.rename(columns={"records": "fails"})[["claim", "fails", "share"]]
     return [
         w.table(steps.loc[1:, touched], "steps_caption") if len(steps) > 1 else w.text("no_steps"),
+        *_fewest(a, w),
         w.table(after, "after_caption", k=k),
         w.text("claims_text"),
         w.table(w.shares(claims), "claims_caption", k=k),
     ]
+
+
+def _fewest(a: Analysis, w: Words) -> list:
+    """The cells that suppressions took, beside what any suppression needs; on a public page where both are many."""
+    lines = []
+    for row in named_rows(a.steps):
+        cells, least = row.key_cells, row.least_cells
+        if isinstance(cells, Integral) and isinstance(least, Integral) and 0 < least <= cells:
+            lines.append(w.say("fewest_cells", step=row.step, cells=cells, least=least, above=w.percent(row.above)))
+    return [Bullets(lines)] if lines else []
 
 
 def _utility(a: Analysis, w: Words) -> list:

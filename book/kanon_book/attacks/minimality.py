@@ -18,7 +18,8 @@ from kanon_lab.classes import class_table
 from kanon_lab.columns import distinct_rows, strata_codes
 from kanon_lab.errors import DataError, OptionError, about, shortened
 from kanon_lab.methods.suppression import check_policy, importance_ranks, protection_claims
-from kanon_lab.methods.suppression_search import equal_records, sets_by_cost, suppressed_codes, tiers_of
+from kanon_lab.methods.suppression_of_classes import equal_records, sets_by_cost
+from kanon_lab.methods.suppression_search import suppressed_codes, tiers_of
 from kanon_lab.roles import KeySpec, as_spec, check_k, check_seed
 
 #: What the intruder knows -> in words.
@@ -243,7 +244,8 @@ def rerun_attack(
     """How often an intruder guesses a suppressed cell who knows all but that cell, and runs the suppression again.
 
     The suppression of the original file is done here. Then, for each suppressed cell, each value of the key is put into
-    it and the suppression is run again. A value with which the release comes out differently is ruled out.
+    it and the suppression is run again. A value with which the release comes out differently is ruled out. Under
+    ``category`` whole classes move, as where an engine counts them: the full search takes too long to be repeated.
 
     Parameters
     ----------

@@ -67,6 +67,8 @@ def protections(draw):
     choices = [draw(st.sampled_from([recode, top])), suppress, again, risky, rounded, removed]
     choices += [groups] if kinds[0] == "text" else []
     recipe["steps"] = draw(st.lists(st.sampled_from(choices), min_size=1, max_size=5, unique_by=id))
+    if suppress in recipe["steps"] or again in recipe["steps"]:
+        recipe["missing"] = "wildcard"  # under category memory cuts classes, and counts do not
     form = draw(st.sampled_from(["parquet", "csv", "csv.gz"]))
     style = {"sep": draw(st.sampled_from(",;\t")), "encoding": draw(st.sampled_from(["utf-8", "utf-16"]))}
     options = draw(
@@ -119,6 +121,21 @@ def test_duckdb_writes_what_memory_writes(given_protection):
         if written := both(given_protection, Path(folder), "duckdb"):
             expected, found = map(read_microdata, written)
             pd.testing.assert_frame_equal(found, expected)
+
+
+def test_in_counts_whole_classes_lose_values_and_it_is_said(tmp_path):
+    frame = pd.DataFrame({"key": ["A"] * 100 + ["B"], "w": range(1, 102)})
+    frame.to_csv(tmp_path / "file.csv", index=False)
+    recipe = {"key_variables": ["key"], "weight": "w", "missing": "category", "k_required": 5}
+    (tmp_path / "r.yml").write_text(json.dumps(recipe | {"steps": [{"suppress": {}}]}))
+    out = {engine: protected(tmp_path / "file.csv", tmp_path, engine, []) for engine in ("memory", "duckdb")}
+    certificates = {engine: found["steps"][0]["certificate"] for engine, (_, _, found) in out.items()}
+    assert certificates["memory"] == {"cells": 5, "lower_bound": 5, "above": 0.0}
+    assert certificates["duckdb"] == {"cells": 101, "lower_bound": 5, "above": 101 / 5 - 1}
+    assert any("whole classes lose values" in note for note in out["duckdb"][2]["notes"])
+    for path, code, _ in out.values():
+        assert code == 0
+        assert read_microdata(path).value_counts("key", dropna=False).min() >= 5
 
 
 def survey(folder, n=3000):

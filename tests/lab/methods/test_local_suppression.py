@@ -100,7 +100,13 @@ def test_neither_order_nor_index_matters_and_inputs_stay(frame, k, policy, rando
     shuffled = frame.iloc[order].set_axis([f"row {i}" for i in order])
     one = local_suppression(frame, spec, k_required=k).frame
     other = local_suppression(shuffled, spec, k_required=k).frame
-    assert keys_of(one.iloc[order]) == keys_of(other)
+    if policy == "wildcard":
+        assert keys_of(one.iloc[order]) == keys_of(other)
+    # Under category it is the order that says which of records with equal keys lose a value, and not how many.
+    before_and_after = [
+        sorted(map(str, zip(keys_of(was), keys_of(is_), strict=True))) for was, is_ in [(frame, one), (shuffled, other)]
+    ]
+    assert before_and_after[0] == before_and_after[1]
     pd.testing.assert_frame_equal(frame, before)
 
 

@@ -11,6 +11,7 @@ from kanon_lab.data import MicrodataFile
 from kanon_lab.measures.registry import limit_of
 from kanon_lab.report.analysis import Analysis, analyse
 from kanon_lab.report.config import as_config
+from kanon_lab.report.public import public
 from kanon_lab.report.sections import SECTIONS, section
 from kanon_lab.report.tables import is_quantity
 from kanon_lab.terms import Note
@@ -92,6 +93,17 @@ def test_the_verdict_is_that_of_counting_by_hand(frame, found):
     assert verdict["met"]["k"] and verdict["records"]["k"] == 0 and verdict["found"]["k"] >= 3
     assert found.steps["below"].tolist()[0] == expected and found.steps["below"].tolist()[-1] == 0
     assert verdict["found"]["global_risk"] == found.summary["after"]["global_risk"]
+
+
+def test_the_cells_of_a_suppression_stand_beside_what_any_needs(frame, found):
+    row = found.steps.iloc[-1]
+    lost = analyse(frame, as_config({**SETTINGS, "map": None, "missing": "category"}), name="x")
+    assert found.steps[["key_cells", "least_cells", "above"]].iloc[:-1].isna().all(axis=None)
+    assert 0 < row["least_cells"] <= row["key_cells"] <= row["cells_suppressed"]
+    assert 0 <= row["above"] - (row["key_cells"] / row["least_cells"] - 1) < 0.01  # in whole per cents, never too low
+    for analysis, begin in ((found, "Step 2: "), (lost, "Step 2: "), (public(found), "Step 2: ")):
+        assert begin in str(section(analysis, "recipe"))
+    assert "más que el mínimo" in str(section(found, "recipe", "es"))
 
 
 def test_limits_that_are_just_met_are_met(frame, found):
