@@ -1,0 +1,183 @@
+"""The confidence set of a population's class sizes, and the fewest and the most uniques in it, as linear programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kanon_lab.errors import DataError
+
+#: Sizes of sample classes that are counted one by one; all larger ones are counted together.
+COUNTED = 10
+# Population classes up to this size are columns of their own; above it columns are ranges of sizes, of this ratio.
+_SINGLE, _RATIO = 100, 1.02
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """What is known of a population, whose classes are counted in strata."""
+
+    total: int | None  # Persons
+    least: np.ndarray  # (strata,) Persons that a class has at least
+    cells: int | None = None  # Classes at most
+    margins: Sequence[np.ndarray] = ()  # Of each the persons of its blocks, all above 0
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """Population classes by stratum and size: in each column those of `low` to `high` persons."""
+
+    stratum: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+def count_limits(seen: np.ndarray, most: np.ndarray | float, chance: float) -> tuple[np.ndarray, np.ndarray]:
+    """Limits for the mean of numbers of classes, of which each may be wrong with the `chance`.
+
+    Each number `seen` is a sum of at most `most` independent indicators (infinite where that is not known). The limits
+    of Clopper and Pearson, or of Garwood, are kept one away from the number, where Hoeffding's bound begins to hold.
+    """
+    from scipy.stats import beta, chi2
+
+    seen, most = np.broadcast_arrays(np.asarray(seen, dtype=float), most)
+    trials = np.where(np.isfinite(most), most, seen + 1)  # any, where they are not used
+    binomial = trials * beta.ppf(chance, np.maximum(seen, 1), trials - seen + 1)
+    low = np.where(np.isfinite(most), binomial, chi2.ppf(chance, 2 * np.maximum(seen, 1)) / 2)
+    binomial = trials * beta.isf(chance, seen + 1, np.maximum(trials - seen, 1))
+    high = np.where(np.isfinite(most), binomial, chi2.isf(chance, 2 * seen + 2) / 2)
+    return np.minimum(low, np.maximum(seen - 1, 0)), np.where(seen < most, np.maximum(high, seen + 1), most)
+
+
+def fewest_and_most(sizes: np.ndarray, stratum: np.ndarray, fraction: float, chance: float, known: Knowledge):
+    """The fewest and the most population uniques, of a Bernoulli sample with classes of these sizes in these strata.
+
+    With at most the `chance` a sample is drawn whose limits do not hold the truth.
+    """
+    records, unknown = float(sizes.sum()), known.total is None
+    least = known.least
+    each = chance / 2 / (len(least) * (COUNTED + 1) + unknown)
+    if unknown:
+        fewest, most = (float(limit) / fraction for limit in count_limits(np.array(records), np.inf, each))
+        fewest = max(fewest, records)
+    else:
+        fewest = most = float(known.total)
+    columns = _columns(least, int(most))
+    counted = np.arange(1, COUNTED + 2)
+    seen = np.zeros((len(least), COUNTED + 2))
+    np.add.at(seen, (stratum, np.minimum(sizes, COUNTED + 1)), 1)
+    classes = np.inf if unknown else np.floor(most / np.maximum(counted, least[:, None]))
+    classes = np.minimum(classes, np.inf if known.cells is None else known.cells)
+    low, high = count_limits(seen[:, 1:], np.maximum(classes, seen[:, 1:]), each)
+    rows = [*_of_sample(columns, seen[:, 1:], low, high, fraction), *_of_persons(columns, sizes, stratum, fewest, most)]
+    rows += _of_knowledge(columns, known, most)
+    matrix, limits = np.array([row for row, _ in rows]), np.array([limit for _, limit in rows])
+    # Variables are persons: classes of many persons are as large as those of one.
+    matrix /= columns.low
+    size = np.abs(matrix).max(axis=1, keepdims=True)
+    size[size == 0] = 1
+    room = _room(columns, known, most)
+    alone = (columns.low == 1).astype(float)
+    ends = [_least_value(sign * alone, matrix / size, limits / size[:, 0] / most, room / most) for sign in (1, -1)]
+    if None in ends:
+        raise DataError(
+            "no population agrees with the sample and what is known of it: persons were not drawn one by one with this "
+            "fraction, or what is known is not true, or it is the rare sample that misleads"
+        )
+    # Bounds of whole numbers are whole.
+    slack = 1e-6
+    return max(int(np.ceil(ends[0] * most - slack)), 0), int(np.floor(min(-ends[1], 1.0) * most + slack))
+
+
+def _columns(least: np.ndarray, most: int) -> _Columns:
+    """Classes from `least` persons in each stratum to `most`."""
+    parts = []
+    for stratum, smallest in enumerate(least):
+        first = [*range(int(smallest), min(max(int(smallest), _SINGLE), most) + 1)]
+        while first and (following := max(first[-1] + 1, int(first[-1] * _RATIO))) <= most:
+            first.append(following)
+        low = np.array(first, dtype=float)
+        parts.append((np.full(len(low), stratum), low, np.append(low[1:] - 1, most)[: len(low)]))
+    return _Columns(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+
+
+def _chances(columns: _Columns, fraction: float) -> tuple[np.ndarray, np.ndarray]:
+    """Least and largest chance that a class has 1, 2, ..., COUNTED or more records, shape (COUNTED + 1, columns).
+
+    The chance of j records rises with the persons of a class up to j / fraction, and then falls.
+    """
+    from scipy.stats import binom
+
+    j = np.arange(1, COUNTED + 1)[:, None]
+    top = np.clip(np.floor(j / fraction), columns.low, columns.high)
+    at_ends = binom.pmf(j, columns.low, fraction), binom.pmf(j, columns.high, fraction)
+    more = [binom.sf(COUNTED, end, fraction)[None] for end in (columns.low, columns.high)]
+    largest = np.maximum(binom.pmf(j, top, fraction), np.maximum(*at_ends))
+    return np.vstack([np.minimum(*at_ends), more[0]]), np.vstack([largest, more[1]])
+
+
+def _of_sample(columns: _Columns, seen: np.ndarray, low: np.ndarray, high: np.ndarray, fraction: float) -> list:
+    """Rows a, limits b with a T <= b for the numbers T of classes: each mean number lies within its limits."""
+    rows = []
+    smallest, largest = _chances(columns, fraction)
+    for stratum in range(len(seen)):
+        here = columns.stratum == stratum
+        for j in range(COUNTED + 1):
+            rows += [(here * smallest[j], high[stratum, j]), (-(here * largest[j]), -low[stratum, j])]
+    return rows
+
+
+def _of_persons(
+    columns: _Columns, sizes: np.ndarray, stratum: np.ndarray, fewest: float, most: float
+) -> list[tuple[np.ndarray, float]]:
+    """There are so many persons; and a class of j or more records has as many persons or more."""
+    rows = [(columns.low, most), (-columns.high, -fewest)]
+    for s in np.unique(stratum):
+        for j in range(2, COUNTED + 2):
+            large = (columns.stratum == s) & (columns.high >= j)
+            rows.append((-(large * columns.high), -float(sizes[(stratum == s) & (sizes >= j)].sum())))
+    return rows
+
+
+def _of_knowledge(columns: _Columns, known: Knowledge, most: float) -> list[tuple[np.ndarray, float]]:
+    """So many classes there are at most; a block with persons has a class, and none that is larger than the block."""
+    one = np.ones(len(columns.low))
+    rows = [] if known.cells is None else [(one, float(known.cells))]
+    for margin in known.margins:
+        rows.append((-one, -float(len(margin))))
+        for size in 2 ** np.arange(0, int(np.log2(most)) + 2):
+            for least in {size, size * 3 // 2}:
+                rows.append(((columns.low >= least) * columns.low, float(margin[margin >= least].sum())))
+    return rows
+
+
+def _room(columns: _Columns, known: Knowledge, most: float) -> np.ndarray:
+    """Persons that classes of each column have at most: a block holds only so many classes of a size."""
+    room = np.full(len(columns.low), most)
+    for margin in known.margins:
+        block, blocks = np.unique(margin, return_counts=True)
+        for column, low in enumerate(columns.low):
+            whole = block // low
+            room[column] = min(room[column], columns.low[column] * float(whole @ blocks))
+    return room
+
+
+def _least_value(cost: np.ndarray, matrix: np.ndarray, limits: np.ndarray, room: np.ndarray) -> float | None:
+    """A lower bound, as near as the solver comes, of cost @ x over matrix @ x <= limits, 0 <= x <= room, sum(x) <= 1.
+
+    It is that of the dual solution, which holds whatever the tolerance of the solver; None where there is no x.
+    """
+    from scipy.optimize import linprog
+
+    solved = linprog(
+        cost, A_ub=matrix, b_ub=limits, bounds=np.column_stack([np.zeros(len(room)), room]), method="highs"
+    )
+    if solved.status == 2:
+        return None
+    if solved.status:  # stopped by numerical trouble: the bound of no constraint
+        return float(min(cost.min(), 0))
+    of_rows, of_room = np.minimum(solved.ineqlin.marginals, 0), np.minimum(solved.upper.marginals, 0)
+    rest = cost - of_rows @ matrix - of_room
+    return float(of_rows @ limits + of_room @ room + min(rest.min(), 0))
