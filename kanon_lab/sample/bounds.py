@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from kanon_lab.arguments import check_choice, check_positive, check_whole
+from kanon_lab.arguments import check_choice, check_frame, check_positive, check_whole
 from kanon_lab.classes import class_table
-from kanon_lab.columns import refuse
+from kanon_lab.classes.counts import codes_of_population
+from kanon_lab.columns import distinct_rows, refuse
 from kanon_lab.errors import DataError, OptionError, about, shortened
 from kanon_lab.roles import KeySpec, as_spec, check_seed, refuse_person
 from kanon_lab.sample.curve import MOST_RECORDS, SizeCounts, as_fraction, size_counts
@@ -215,46 +216,49 @@ def _of_sample(
         raise OptionError("fraction: give the sampling fraction of the sample, such as 0.04, or a weight")
     first = np.empty(table.n_classes, dtype=np.int64)
     first[table.class_of_record] = np.arange(table.n)
-    fewest, margins = np.ones(table.n_classes, dtype=np.int64), []
+    fewest, margins, levels = np.ones(table.n_classes, dtype=np.int64), [], {1}
     for number, blocks in enumerate(known, 1):
-        with about(f"what is known, table {number}"):
-            names, block = _blocks_of(frame, blocks, table.spec)
+        with about(f"table {number} of what is known"):
+            block = _blocks_of(frame, blocks, table.spec)
             if "persons" in blocks:
-                margins.append(_margin(blocks, block, names))
+                margins.append(_margin(blocks, block))
             if "least" in blocks:
                 least = _whole_numbers(blocks["least"], 1)
                 fewest = np.maximum(fewest, np.append(least, 1)[block[first]])
-    values, stratum = np.unique(fewest, return_inverse=True)
-    if len(values) > MOST_STRATA:
-        raise OptionError(f"least has {len(values)} different numbers; round them down to at most {MOST_STRATA}")
+                # A margin has all blocks: then no class is in one where nothing is known.
+                levels = (levels - {1} if "persons" in blocks else levels) | {*least.tolist()}
+    if len(levels) > MOST_STRATA:
+        raise OptionError(f"least has {len(levels)} different numbers; round them down to at most {MOST_STRATA}")
+    values = np.array(sorted(levels))
+    stratum = np.searchsorted(values, fewest)
     sizes = np.bincount(table.class_of_record[kept], minlength=table.n_classes)
     return sizes, fraction, stratum, tuple(margins), values, notes
 
 
-def _blocks_of(frame: pd.DataFrame, blocks: pd.DataFrame, spec: KeySpec) -> tuple[list[str], np.ndarray]:
-    """The key variables of a table of blocks, and of each record of the sample its block, -1 if it is not there."""
+def _blocks_of(frame: pd.DataFrame, blocks: pd.DataFrame, spec: KeySpec) -> np.ndarray:
+    """Of each record of the sample its row in a table of blocks, -1 if it is not there."""
+    check_frame(blocks)
     names = [name for name in spec.key_variables if name in blocks]
     if not names or not {"persons", "least"} & {*blocks} or not len(blocks):
         raise DataError("needs a column of one or more key variables, and a column persons or least")
-    both = pd.concat([blocks[names], frame[names]], ignore_index=True)
-    code = class_table(both, KeySpec(names, missing=spec.missing)).class_of_record
-    ours, of_record = code[: len(blocks)], code[len(blocks) :]
-    if len(np.unique(ours)) < len(ours):
+    if class_table(blocks, KeySpec(names, missing=spec.missing)).n_classes < len(blocks):
         raise DataError("has two rows for the same block; add them up")
-    place = np.full(code.max() + 1, -1)
-    place[ours] = np.arange(len(ours))
-    return names, place[of_record]
+    table = class_table(frame, KeySpec(names, missing=spec.missing))
+    both = np.concatenate([codes_of_population(blocks, table), table.policy_codes.astype(np.int64)])
+    group, some = distinct_rows(both)
+    place = np.full(len(some), -1)
+    place[group[: len(blocks)]] = np.arange(len(blocks))
+    return place[group[len(blocks) :]][table.class_of_record]
 
 
-def _margin(blocks: pd.DataFrame, block: np.ndarray, names: list[str]) -> np.ndarray:
+def _margin(blocks: pd.DataFrame, block: np.ndarray) -> np.ndarray:
     """Persons of each block that has some."""
     persons = _whole_numbers(blocks["persons"], 0)
-    if (block < 0).any():
-        raise DataError(
-            f"lacks a block that the sample has: a margin of {', '.join(map(shortened, names))} has them all"
-        )
-    if (np.bincount(block, minlength=len(persons)) > persons).any():
-        raise DataError("has a block with fewer persons than the sample has records there")
+    outside = int((block < 0).sum())
+    if outside:
+        raise DataError(f"{outside:,} records of the sample are in no block of it; give every block of a margin")
+    few = np.bincount(block, minlength=len(persons)) > persons
+    refuse(few, blocks.index, "persons", "fewer persons than the sample has records in the block")
     return persons[persons > 0]
 
 
