@@ -71,7 +71,7 @@ def trials(classes: np.ndarray, fraction: float, scheme: str, samples: int) -> d
         for row in bounds.models.itertuples():
             inside[row.method] += bool(row.inside)
         seen = np.bincount(np.minimum(drawn, COUNTED + 1), minlength=COUNTED + 2)[1:]
-        low, high = count_limits(seen, most.astype(float), (1 - CONFIDENCE) / 2 / len(seen))
+        low, high = count_limits(seen, most.astype(float), (1 - CONFIDENCE) / 2 / (len(seen) + 1))
         all_hold += bool(((low <= mean) & (mean <= high)).all())
         two_sd += bool((np.abs(seen - mean) <= 2 * np.sqrt(mean)).all())
     low, high = np.array(ends).T

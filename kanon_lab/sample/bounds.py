@@ -173,10 +173,9 @@ def bound_uniques(
     cells, methods = check_cells(cells, counts), check_methods(methods)
     total = _total(persons, margins, counts, fraction, scheme)
     chance = 1 - confidence
-    if scheme == "fixed":
+    if scheme == "fixed" and total is not None:
         from scipy.stats import binom
 
-        assert total is not None
         fraction = counts.records / total
         chance *= float(binom.pmf(counts.records, total, fraction)) if fraction < 1 else 1.0
     low, high = fewest_and_most(records, stratum, fraction, chance, Knowledge(total, least, cells, margins))

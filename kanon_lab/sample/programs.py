@@ -7,12 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kanon_lab.arguments import ROUNDING
 from kanon_lab.errors import DataError
 
 #: Sizes of sample classes that are counted one by one; all larger ones are counted together.
 COUNTED = 10
 # Population classes up to this size are columns of their own; above it columns are ranges of sizes, of this ratio.
 _SINGLE, _RATIO = 100, 1.02
+_CONTRADICTION = (
+    "no population agrees with the sample and what is known of it: persons were not drawn one by one with this "
+    "fraction, or what is known is not true, or it is the rare sample that misleads"
+)
 
 
 @dataclass(frozen=True)
@@ -34,7 +39,7 @@ class _Columns:
     high: np.ndarray
 
 
-def count_limits(seen: np.ndarray, most: np.ndarray | float, chance: float) -> tuple[np.ndarray, np.ndarray]:
+def count_limits(seen: np.ndarray | float, most: np.ndarray | float, chance: float) -> tuple[np.ndarray, np.ndarray]:
     """Limits for the mean of numbers of classes, of which each may be wrong with the `chance`.
 
     Each number `seen` is a sum of at most `most` independent indicators (infinite where that is not known). The limits
@@ -51,18 +56,21 @@ def count_limits(seen: np.ndarray, most: np.ndarray | float, chance: float) -> t
     return np.minimum(low, np.maximum(seen - 1, 0)), np.where(seen < most, np.maximum(high, seen + 1), most)
 
 
-def fewest_and_most(sizes: np.ndarray, stratum: np.ndarray, fraction: float, chance: float, known: Knowledge):
+def fewest_and_most(
+    sizes: np.ndarray, stratum: np.ndarray, fraction: float, chance: float, known: Knowledge
+) -> tuple[int, int]:
     """The fewest and the most population uniques, of a Bernoulli sample with classes of these sizes in these strata.
 
     With at most the `chance` a sample is drawn whose limits do not hold the truth.
     """
-    records, unknown = float(sizes.sum()), known.total is None
-    least = known.least
-    each = chance / 2 / (len(least) * (COUNTED + 1) + unknown)
-    if unknown:
-        fewest, most = (float(limit) / fraction for limit in count_limits(np.array(records), np.inf, each))
-        fewest = max(fewest, records)
+    least, unknown = known.least, known.total is None
+    each = chance / 2 / (len(least) * (COUNTED + 1) + 1)
+    fewest, most = (float(limit) / fraction for limit in count_limits(sizes.sum(), np.inf, each))
+    if known.total is None:
+        fewest = max(fewest, float(sizes.sum()))
     else:
+        if not fewest * (1 - ROUNDING) <= known.total <= most * (1 + ROUNDING):
+            raise DataError(_CONTRADICTION)
         fewest = most = float(known.total)
     columns = _columns(least, int(most))
     counted = np.arange(1, COUNTED + 2)
@@ -70,8 +78,8 @@ def fewest_and_most(sizes: np.ndarray, stratum: np.ndarray, fraction: float, cha
     np.add.at(seen, (stratum, np.minimum(sizes, COUNTED + 1)), 1)
     classes = np.inf if unknown else np.floor(most / np.maximum(counted, least[:, None]))
     classes = np.minimum(classes, np.inf if known.cells is None else known.cells)
-    low, high = count_limits(seen[:, 1:], np.maximum(classes, seen[:, 1:]), each)
-    rows = [*_of_sample(columns, seen[:, 1:], low, high, fraction), *_of_persons(columns, sizes, stratum, fewest, most)]
+    ends = count_limits(seen[:, 1:], np.maximum(classes, seen[:, 1:]), each)
+    rows = [*_of_sample(columns, *ends, fraction), *_of_persons(columns, sizes, stratum, fewest, most)]
     rows += _of_knowledge(columns, known, most)
     matrix, limits = np.array([row for row, _ in rows]), np.array([limit for _, limit in rows])
     # Variables are persons: classes of many persons are as large as those of one.
@@ -80,15 +88,12 @@ def fewest_and_most(sizes: np.ndarray, stratum: np.ndarray, fraction: float, cha
     size[size == 0] = 1
     room = _room(columns, known, most)
     alone = (columns.low == 1).astype(float)
-    ends = [_least_value(sign * alone, matrix / size, limits / size[:, 0] / most, room / most) for sign in (1, -1)]
-    if None in ends:
-        raise DataError(
-            "no population agrees with the sample and what is known of it: persons were not drawn one by one with this "
-            "fraction, or what is known is not true, or it is the rare sample that misleads"
-        )
+    low, high = (_least_value(sign * alone, matrix / size, limits / size[:, 0] / most, room / most) for sign in (1, -1))
+    if low is None or high is None:
+        raise DataError(_CONTRADICTION)
     # Bounds of whole numbers are whole.
     slack = 1e-6
-    return max(int(np.ceil(ends[0] * most - slack)), 0), int(np.floor(min(-ends[1], 1.0) * most + slack))
+    return max(int(np.ceil(low * most - slack)), 0), int(np.floor(min(-high, 1.0) * most + slack))
 
 
 def _columns(least: np.ndarray, most: int) -> _Columns:
@@ -118,11 +123,11 @@ def _chances(columns: _Columns, fraction: float) -> tuple[np.ndarray, np.ndarray
     return np.vstack([np.minimum(*at_ends), more[0]]), np.vstack([largest, more[1]])
 
 
-def _of_sample(columns: _Columns, seen: np.ndarray, low: np.ndarray, high: np.ndarray, fraction: float) -> list:
+def _of_sample(columns: _Columns, low: np.ndarray, high: np.ndarray, fraction: float) -> list[tuple[np.ndarray, float]]:
     """Rows a, limits b with a T <= b for the numbers T of classes: each mean number lies within its limits."""
     rows = []
     smallest, largest = _chances(columns, fraction)
-    for stratum in range(len(seen)):
+    for stratum in range(len(low)):
         here = columns.stratum == stratum
         for j in range(COUNTED + 1):
             rows += [(here * smallest[j], high[stratum, j]), (-(here * largest[j]), -low[stratum, j])]

@@ -44,7 +44,7 @@ def test_chances_of_a_range_of_sizes_are_those_at_its_worst(low, more, fraction)
 
 def by_milp(sizes, fraction, chance, total):
     """The same two programs, set up size by size, whole numbers of classes asked for."""
-    each = chance / 2 / (COUNTED + 1)
+    each = chance / 2 / (COUNTED + 2)
     k = np.arange(1, total + 1)
     rows, low, high = [k], [total], [total]
     for j in range(1, COUNTED + 2):
@@ -96,13 +96,13 @@ def test_the_truth_lies_within_at_least_as_often_as_it_should(scheme):
     rng = np.random.default_rng(6)
     classes = np.concatenate([np.ones(60, int), np.full(40, 2), np.full(20, 5), rng.integers(6, 60, 10)])
     person, inside = np.repeat(np.arange(len(classes)), classes), 0
-    for _ in range(40):
+    for _ in range(20):
         n = len(person) // 2
         drawn = rng.permutation(person)[:n] if scheme == "fixed" else person[rng.random(len(person)) < 0.5]
         bounds = bound_uniques(np.bincount(drawn), fraction=0.5, persons=len(person), scheme=scheme, methods="tangent")
         inside += bounds.low <= 60 <= bounds.high
         assert bounds.high < len(person)
-    assert inside >= 38
+    assert inside >= 19
 
 
 def test_a_fixed_number_of_records_is_bounded_more_widely():
