@@ -20,6 +20,7 @@ import numpy as np
 from scipy.stats import binom
 
 from kanon_book.studies import CATALAN_KEYS, CATALAN_LEVELS, catalan_census
+from kanon_lab.errors import DataError
 from kanon_lab.files import write_text
 from kanon_lab.sample import METHODS, bound_uniques, population_sizes
 from kanon_lab.sample.programs import COUNTED, count_limits
@@ -54,19 +55,24 @@ def main() -> None:
 
 def trials(classes: np.ndarray, fraction: float, scheme: str, samples: int) -> dict:
     """In how many of the samples the truth lies within the bounds, and how often each limit of the set holds."""
-    persons, alone, start = int(classes.sum()), int((classes == 1).sum()), time.process_time()
+    start = time.process_time()
+    persons, alone = int(classes.sum()), int((classes == 1).sum())
     rng = np.random.default_rng([SEED, round(fraction * 1e6), scheme == "fixed"])
     size, number = np.unique(classes, return_counts=True)
     each = [*(binom.pmf(j, size, fraction) for j in range(1, COUNTED + 1)), binom.sf(COUNTED, size, fraction)]
     mean = np.array(each) @ number
     most = persons // np.arange(1, COUNTED + 2)
-    ends, inside, all_hold, two_sd = [], dict.fromkeys(METHODS, 0), 0, 0
+    ends, inside, all_hold, two_sd, refused = [], dict.fromkeys(METHODS, 0), 0, 0, 0
     for _ in range(samples):
         if scheme == "fixed":
             drawn = rng.multivariate_hypergeometric(classes, round(persons * fraction), method="marginals")
         else:
             drawn = rng.binomial(classes, fraction)
-        bounds = bound_uniques(drawn, fraction=fraction, persons=persons, scheme=scheme, confidence=CONFIDENCE)
+        try:
+            bounds = bound_uniques(drawn, fraction=fraction, persons=persons, scheme=scheme, confidence=CONFIDENCE)
+        except DataError:  # no population agrees with it: as wrong as bounds that miss
+            refused += 1
+            continue
         ends.append((bounds.low, bounds.high))
         for row in bounds.models.itertuples():
             inside[row.method] += bool(row.inside)
@@ -79,6 +85,7 @@ def trials(classes: np.ndarray, fraction: float, scheme: str, samples: int) -> d
         "fraction": fraction,
         "scheme": scheme,
         "covered": int(((low <= alone) & (alone <= high)).sum()),
+        "refused": refused,
         "sets": all_hold,  # samples in which every limit of a Bernoulli sample's set holds
         "sets_of_two_sd": two_sd,
         "low": [int(low.min()), float(low.mean()), int(low.max())],

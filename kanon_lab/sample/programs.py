@@ -65,7 +65,9 @@ def fewest_and_most(
     """
     least, unknown = known.least, known.total is None
     each = chance / 2 / (len(least) * (COUNTED + 1) + 1)
-    fewest, most = (float(limit) / fraction for limit in count_limits(sizes.sum(), np.inf, each))
+    # Where the number of persons is known, only a sample that hardly any luck explains contradicts it.
+    of_records = count_limits(sizes.sum(), np.inf, each if unknown else each / 1000)
+    fewest, most = (float(limit) / fraction for limit in of_records)
     if known.total is None:
         fewest = max(fewest, float(sizes.sum()))
     else:
