@@ -15,6 +15,7 @@ _OF_POPULATION = """
 Examples:
   kanon-lab population spain-2010 --by province --dates day --ranges 1,2+
   kanon-lab population spain-2010 --place 28079 --place 29025 --json
+  kanon-lab population spain-2010 --place 29025 --dates day --ranges 5,6,7,8+ --exact
   kanon-lab population ine-33570 --year 2010 --place 29025 --dates day --round-each-k --ranges 1,2,3,4,5,6-10,11+
   kanon-lab population counts.csv --columns place=code,persons=total --dates week=261
 """
@@ -30,7 +31,7 @@ _NOTE = (
 )
 
 _FORMATS: dict[str, Any] = {
-    **dict.fromkeys(["population", "periods"], ","),
+    **dict.fromkeys(["population", "periods", "lower", "upper"], ","),
     **dict.fromkeys(["persons", "sd", "half_width"], ",.1f"),
     "share": percent,
 }
@@ -70,6 +71,11 @@ _FORMATS: dict[str, Any] = {
     help="Round the number for every single k before adding up, as in Cuadros 2-4 of the study.",
 )
 @click.option(
+    "--exact",
+    is_flag=True,
+    help="Add 95% intervals (lower, upper) from the exact distribution, which hold where few persons are expected.",
+)
+@click.option(
     "--pool-ages",
     metavar="AGE",
     default="85",
@@ -86,7 +92,7 @@ _FORMATS: dict[str, Any] = {
 @sheet_option
 @max_bytes_option
 @json_option
-def population(source, year, places, by, dates, ranges, round_each_k, pool_ages, columns, as_json, **reading):
+def population(source, year, places, by, dates, ranges, round_each_k, exact, pool_ages, columns, as_json, **reading):
     """Estimate how many persons are in each range of k for the counts in SOURCE.
 
     SOURCE is spain-2010 (the embedded population), ine-33570 (after "kanon-lab data fetch ine-33570"), or a .px, .csv,
@@ -109,7 +115,7 @@ def population(source, year, places, by, dates, ranges, round_each_k, pool_ages,
     if places:
         counts = only_places(counts, places, source)
     by = by or ("municipality" if places else "all")
-    rows = anonymity(counts, dates=chosen_dates, ranges=parsed, by=by, round_each_k=round_each_k)
+    rows = anonymity(counts, dates=chosen_dates, ranges=parsed, by=by, round_each_k=round_each_k, exact=exact)
     if as_json:
         print_json({"source": source, "note": _NOTE, "notes": notes, "rows": rows})
     else:
