@@ -29,6 +29,10 @@ Examples:
 _NOTE = (
     "persons: expected number; sd and half_width (95 %): what the draw of birth dates adds, the counts taken as known."
 )
+_OF_EXACT = (
+    "lower and upper: at most 2.5 % of the distribution lies below and above. It is exact where luck is a matter of few "
+    "groups; where interval says normal, the normal curve is good."
+)
 
 _FORMATS: dict[str, Any] = {
     **dict.fromkeys(["population", "periods", "lower", "upper"], ","),
@@ -111,7 +115,7 @@ def population(source, year, places, by, dates, ranges, round_each_k, exact, poo
     if oldest is None and pool_ages != "none":
         raise OptionError(f"--pool-ages {shortened(pool_ages)!r}: write an age in years, such as 85, or none")
     counts = load_counts(source, year=year, pool_from=oldest, columns=parse_columns(columns), **reading)
-    notes = counts.attrs.get("notes", [])
+    notes = [*([_OF_EXACT] if exact else []), *counts.attrs.get("notes", [])]
     if places:
         counts = only_places(counts, places, source)
     by = by or ("municipality" if places else "all")
