@@ -30,8 +30,8 @@ _NOTE = (
     "persons: expected number; sd and half_width (95 %): what the draw of birth dates adds, the counts taken as known."
 )
 _OF_EXACT = (
-    "lower and upper: at most 2.5 % of the distribution lies below and above. It is exact where luck is a matter of few "
-    "groups; where interval says normal, the normal curve is good."
+    "lower and upper: at most 2.5 % of the distribution lies below and above. It is exact where luck is a matter of "
+    "few groups; where interval says normal, the normal curve is good."
 )
 
 _FORMATS: dict[str, Any] = {

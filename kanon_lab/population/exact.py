@@ -101,6 +101,7 @@ class _Sum:
             for cell, times, nodes in zip(self.cells, self.number, self.nodes, strict=True):
                 whole = whole * self._characteristic(int(cell), int(nodes), theta) ** times
             probability = np.maximum(np.fft.irfft(whole.conj(), self.width), 0)
+            probability /= probability.sum()
         persons = self.step * (self.first + np.arange(self.width))
         return (self.total - persons[::-1], probability[::-1]) if self.open else (persons, probability)
 
