@@ -59,8 +59,8 @@ def trials(classes: np.ndarray, fraction: float, scheme: str, samples: int) -> d
     persons, alone = int(classes.sum()), int((classes == 1).sum())
     rng = np.random.default_rng([SEED, round(fraction * 1e6), scheme == "fixed"])
     size, number = np.unique(classes, return_counts=True)
-    each = [*(binom.pmf(j, size, fraction) for j in range(1, COUNTED + 1)), binom.sf(COUNTED, size, fraction)]
-    mean = np.array(each) @ number
+    chances = [*(binom.pmf(j, size, fraction) for j in range(1, COUNTED + 1)), binom.sf(COUNTED, size, fraction)]
+    mean = np.array(chances) @ number
     most = persons // np.arange(1, COUNTED + 2)
     ends, inside, all_hold, two_sd, refused = [], dict.fromkeys(METHODS, 0), 0, 0, 0
     for _ in range(samples):

@@ -83,13 +83,11 @@ def bounds_section(bounds: UniquesBounds | None) -> list[Section]:
 
     if bounds is None:
         return []
-    whole = bounds.low / bounds.low_share if bounds.low else bounds.high / bounds.high_share if bounds.high else 1
-    places = {True: "inside", False: "outside", None: "no estimate"}
-    rows = [("fewest", bounds.low, ""), ("most", bounds.high, "")]
-    rows += [(row.method, row.population_uniques, places[row.inside]) for row in bounds.models.itertuples()]
-    texts = [
-        (name, "unknown" if persons != persons else f"{persons:,.0f}", percent(persons / whole), place)
-        for name, persons, place in rows
-    ]
+    ends = {"fewest": bounds.low, "most": bounds.high}
+    whole = bounds.persons or bounds.records / bounds.fraction
+    texts = [(name, f"{persons:,}", percent(persons / whole), "") for name, persons in ends.items()]
+    for name, persons, within in zip(*(bounds.models[column] for column in bounds.models), strict=True):
+        place = "no estimate" if within is None else "inside" if within else "outside"
+        texts.append((name, f"{persons:,.0f}" if within is not None else "unknown", percent(persons / whole), place))
     title = f"Population uniques that agree with the sample, with a confidence of {percent(bounds.confidence)}"
     return [Section(title, [Table.of_texts(["bound or estimate", "persons", "share", ""], texts)])]

@@ -124,7 +124,18 @@ class _Sum:
 
 
 def central_interval(persons: np.ndarray, probability: np.ndarray, confidence: float = 0.95) -> tuple[int, int]:
-    """The least and the largest number, with at most half of the rest of the probability below and above.
+    """The ends of the central interval of a distribution of whole numbers.
+
+    Parameters
+    ----------
+    persons, probability : array, shape (m,)
+        As `distribution_in_range` returns them.
+    confidence : float, above 0 to below 1
+
+    Returns
+    -------
+    tuple of int
+        The least and the largest number: at most half of the rest of the probability lies below, and above.
 
     Examples
     --------
@@ -145,23 +156,23 @@ def place_intervals(
     ranges: Sequence[KRange],
     persons: np.ndarray,
     sd: np.ndarray,
+    half_width: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Lower and upper ends of central 95 % intervals, and whether they are exact, each of shape (places, ranges).
 
-    `places` are the distinct cell sizes of each place and how many cells have them; `persons` and `sd` are expected.
+    `places` are the distinct cell sizes of each place and how many cells have them. The expected `persons`, their `sd`
+    and the `half_width` of the normal interval have the shape of the results.
     """
-    from kanon_lab.population.places import Z_95
-
     sums = [
         [_Sum(cells, number, law, k_range, *moments) for k_range, *moments in zip(ranges, *of_place, strict=True)]
         for (cells, number), *of_place in zip(places, persons, sd, strict=True)
     ]
-    exact = np.array([[one.needed for one in row] for row in sums])
-    if sum(one.terms for row in sums for one in row if one.needed) > MOST_TERMS_IN_ALL:
+    exact = np.array([[entry.needed for entry in row] for row in sums])
+    if sum(entry.terms for row in sums for entry in row if entry.needed) > MOST_TERMS_IN_ALL:
         raise OptionError("exact intervals of so many places and ranges take too long: choose fewer")
-    total = np.array([[one.total for one in row] for row in sums])
-    low = np.maximum(np.floor(persons - Z_95 * sd), 0).astype(np.int64)
-    high = np.minimum(np.ceil(persons + Z_95 * sd), total).astype(np.int64)
+    total = np.array([[entry.total for entry in row] for row in sums])
+    low = np.maximum(np.floor(persons - half_width), 0).astype(np.int64)
+    high = np.minimum(np.ceil(persons + half_width), total).astype(np.int64)
     for place, column in np.argwhere(exact):
         low[place, column], high[place, column] = central_interval(*sums[place][column].distribution())
     return low, high, exact

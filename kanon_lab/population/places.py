@@ -133,7 +133,10 @@ def _with_intervals(
     """With the columns ``lower``, ``upper`` and ``interval``."""
     rows = [places.cells[[place]] for place in range(len(places.frame))]
     cells = [(places.sizes[row.indices], row.data) for row in rows]
-    parts = [place_intervals(cells, law, ranges, persons[:, i], sd[:, i]) for i, law in enumerate(laws.values())]
+    parts = [
+        place_intervals(cells, law, ranges, persons[:, i], sd[:, i], Z_95 * sd[:, i])
+        for i, law in enumerate(laws.values())
+    ]
     low, high, is_exact = (np.stack(part, axis=1).ravel() for part in zip(*parts, strict=True))
     return tidy.assign(lower=low, upper=high, interval=np.where(is_exact, "exact", "normal"))
 

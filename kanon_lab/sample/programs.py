@@ -64,9 +64,9 @@ def fewest_and_most(
     With at most the `chance` a sample is drawn whose limits do not hold the truth.
     """
     least, unknown = known.least, known.total is None
-    each = chance / 2 / (len(least) * (COUNTED + 1) + 1)
+    chance_of_limit = chance / 2 / (len(least) * (COUNTED + 1) + 1)
     # Where the number of persons is known, only a sample that hardly any luck explains contradicts it.
-    of_records = count_limits(sizes.sum(), np.inf, each if unknown else each / 1000)
+    of_records = count_limits(sizes.sum(), np.inf, chance_of_limit / (1 if unknown else 1000))
     fewest, most = (float(limit) / fraction for limit in of_records)
     if known.total is None:
         fewest = max(fewest, float(sizes.sum()))
@@ -80,7 +80,7 @@ def fewest_and_most(
     np.add.at(seen, (stratum, np.minimum(sizes, COUNTED + 1)), 1)
     classes = np.inf if unknown else np.floor(most / np.maximum(counted, least[:, None]))
     classes = np.minimum(classes, np.inf if known.cells is None else known.cells)
-    ends = count_limits(seen[:, 1:], np.maximum(classes, seen[:, 1:]), each)
+    ends = count_limits(seen[:, 1:], np.maximum(classes, seen[:, 1:]), chance_of_limit)
     rows = [*_of_sample(columns, *ends, fraction), *_of_persons(columns, sizes, stratum, fewest, most)]
     rows += _of_knowledge(columns, known, most)
     matrix, limits = np.array([row for row, _ in rows]), np.array([limit for _, limit in rows])
@@ -150,10 +150,10 @@ def _of_persons(
 
 def _of_knowledge(columns: _Columns, known: Knowledge, most: float) -> list[tuple[np.ndarray, float]]:
     """So many classes there are at most; a block with persons has a class, and none that is larger than the block."""
-    one = np.ones(len(columns.low))
-    rows = [] if known.cells is None else [(one, float(known.cells))]
+    classes = np.ones(len(columns.low))
+    rows = [] if known.cells is None else [(classes, float(known.cells))]
     for margin in known.margins:
-        rows.append((-one, -float(len(margin))))
+        rows.append((-classes, -float(len(margin))))
         for size in 2 ** np.arange(0, int(np.log2(most)) + 2):
             for least in {size, size * 3 // 2}:
                 rows.append(((columns.low >= least) * columns.low, float(margin[margin >= least].sum())))
