@@ -39,29 +39,73 @@ class _Columns:
     high: np.ndarray
 
 
-def count_limits(seen: np.ndarray | float, most: np.ndarray | float, chance: float) -> tuple[np.ndarray, np.ndarray]:
+#: Of a Bernoulli sample: by how much limits are moved outwards, and by what their error is multiplied.
+ONE_BY_ONE: Sequence[tuple[int, float]] = ((0, 1.0),)
+
+
+def moves_of_fixed(records: int, persons: int) -> list[tuple[int, float]]:
+    """Of a sample of a fixed number: moves h, and the chance that a Bernoulli sample is within h of it."""
+    from scipy.stats import binom
+
+    if records == persons:
+        return [*ONE_BY_ONE]
+    fraction, moves = records / persons, [0, *(2 ** np.arange(int(np.log2(records)) + 1)).tolist()]
+    low = [binom.cdf(records - move - 1, persons, fraction) for move in moves]
+    return [(h, float(binom.cdf(records + h, persons, fraction) - below)) for h, below in zip(moves, low, strict=True)]
+
+
+def count_limits(
+    seen: np.ndarray | float,
+    most: np.ndarray | float,
+    chance: float,
+    moves: Sequence[tuple[int, float]] = ONE_BY_ONE,
+) -> tuple[np.ndarray, np.ndarray]:
     """Limits for the mean of numbers of classes, of which each may be wrong with the `chance`.
 
     Each number `seen` is a sum of at most `most` independent indicators (infinite where that is not known). The limits
     of Clopper and Pearson, or of Garwood, are kept one away from the number, where Hoeffding's bound begins to hold.
+    Of several `moves` each gives limits that hold, rising with the number seen, and so do the nearest of them.
     """
+    seen, most = np.broadcast_arrays(np.asarray(seen, dtype=float), most)
+    ends = [
+        (_lower(np.maximum(seen - move, 0), most, chance * share), _upper(seen + move, most, chance * share))
+        for move, share in moves
+    ]
+    low, high = zip(*ends, strict=True)
+    return np.max(low, axis=0), np.min(high, axis=0)
+
+
+def _lower(seen: np.ndarray, most: np.ndarray, chance: float) -> np.ndarray:
     from scipy.stats import beta, chi2
 
-    seen, most = np.broadcast_arrays(np.asarray(seen, dtype=float), most)
-    trials = np.where(np.isfinite(most), most, seen + 1)  # any, where they are not used
-    binomial = trials * beta.ppf(chance, np.maximum(seen, 1), trials - seen + 1)
-    low = np.where(np.isfinite(most), binomial, chi2.ppf(chance, 2 * np.maximum(seen, 1)) / 2)
-    binomial = trials * beta.isf(chance, seen + 1, np.maximum(trials - seen, 1))
-    high = np.where(np.isfinite(most), binomial, chi2.isf(chance, 2 * seen + 2) / 2)
-    return np.minimum(low, np.maximum(seen - 1, 0)), np.where(seen < most, np.maximum(high, seen + 1), most)
+    some = np.maximum(seen, 1)
+    trials = np.where(np.isfinite(most), np.maximum(most, some), some)  # any, where they are not used
+    binomial = trials * beta.ppf(chance, some, trials - some + 1)
+    low = np.where(np.isfinite(most), binomial, chi2.ppf(chance, 2 * some) / 2)
+    return np.minimum(low, np.maximum(seen - 1, 0))
+
+
+def _upper(seen: np.ndarray, most: np.ndarray, chance: float) -> np.ndarray:
+    from scipy.stats import beta, chi2
+
+    few = np.minimum(seen, most)
+    trials = np.where(np.isfinite(most), most, few)
+    binomial = trials * beta.isf(chance, few + 1, np.maximum(trials - few, 1))
+    high = np.where(np.isfinite(most), binomial, chi2.isf(chance, 2 * few + 2) / 2)
+    return np.where(seen < most, np.maximum(high, few + 1), most)
 
 
 def fewest_and_most(
-    sizes: np.ndarray, stratum: np.ndarray, fraction: float, chance: float, known: Knowledge
+    sizes: np.ndarray,
+    stratum: np.ndarray,
+    fraction: float,
+    chance: float,
+    known: Knowledge,
+    moves: Sequence[tuple[int, float]] = ONE_BY_ONE,
 ) -> tuple[int, int]:
-    """The fewest and the most population uniques, of a Bernoulli sample with classes of these sizes in these strata.
+    """The fewest and the most population uniques, of a sample with classes of these sizes in these strata.
 
-    With at most the `chance` a sample is drawn whose limits do not hold the truth.
+    With at most the `chance` a sample is drawn whose limits do not hold the truth. `moves` are those of `count_limits`.
     """
     least, unknown = known.least, known.total is None
     chance_of_limit = chance / 2 / (len(least) * (COUNTED + 1) + 1)
@@ -80,7 +124,7 @@ def fewest_and_most(
     np.add.at(seen, (stratum, np.minimum(sizes, COUNTED + 1)), 1)
     classes = np.inf if unknown else np.floor(most / np.maximum(counted, least[:, None]))
     classes = np.minimum(classes, np.inf if known.cells is None else known.cells)
-    ends = count_limits(seen[:, 1:], np.maximum(classes, seen[:, 1:]), chance_of_limit)
+    ends = count_limits(seen[:, 1:], np.maximum(classes, seen[:, 1:]), chance_of_limit, moves)
     rows = [*_of_sample(columns, *ends, fraction), *_of_persons(columns, sizes, stratum, fewest, most)]
     rows += _of_knowledge(columns, known, most)
     matrix, limits = np.array([row for row, _ in rows]), np.array([limit for _, limit in rows])

@@ -1,5 +1,7 @@
 """Bounds of population uniques: the confidence set against exact tails, the programs against others, coverage."""
 
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,7 +14,7 @@ from scipy.stats import binom
 from kanon_lab.errors import DataError, OptionError
 from kanon_lab.roles import KeySpec
 from kanon_lab.sample import METHODS, bound_uniques, population_uniques, programs
-from kanon_lab.sample.programs import COUNTED, Knowledge, count_limits, fewest_and_most
+from kanon_lab.sample.programs import COUNTED, Knowledge, count_limits, fewest_and_most, moves_of_fixed
 
 
 @settings(max_examples=30, deadline=None)
@@ -30,6 +32,26 @@ def test_limits_miss_the_mean_of_a_sum_of_indicators_no_more_often_than_they_may
     assert exact[low > sum(chances) + 1e-9].sum() <= chance + 1e-9
     assert exact[high < sum(chances) - 1e-9].sum() <= chance + 1e-9
     assert (np.diff(low) >= 0).all() and (np.diff(high) >= 0).all()
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.integers(1, 6), min_size=2, max_size=25), st.integers(1, 3), st.floats(0.05, 0.95))
+def test_limits_of_a_sample_of_fixed_size_miss_no_more_often_either(classes, j, share):
+    persons = sum(classes)
+    n = max(round(share * persons), 1)
+    ways = np.zeros((n + 1, len(classes) + 1))  # of samples of so many persons in which so many classes have j records
+    ways[0, 0] = 1
+    for size in classes:
+        before, ways = ways, np.zeros_like(ways)
+        for drawn in range(min(size, n) + 1):
+            moved = np.roll(before, drawn == j, axis=1) if drawn == j else before
+            ways[drawn:] += math.comb(size, drawn) * moved[: n + 1 - drawn]
+    chances = ways[n] / math.comb(persons, n)
+    mean = sum(float(binom.pmf(j, size, n / persons)) for size in classes)
+    for chance in (0.2, 0.02):
+        low, high = count_limits(np.arange(len(chances)), float(persons // j), chance, moves_of_fixed(n, persons))
+        assert chances[low > mean + 1e-9].sum() <= chance + 1e-9
+        assert chances[high < mean - 1e-9].sum() <= chance + 1e-9
 
 
 @settings(max_examples=20, deadline=None)
@@ -218,3 +240,12 @@ def test_what_does_not_fit_is_refused(arguments, error, text):
         arguments["fraction"] = 0.5
     with pytest.raises(error, match=text):
         bound_uniques(**arguments)
+
+
+def test_samples_at_the_edge_have_bounds_too():
+    assert bound_uniques([1], fraction=0.5, scheme="fixed").high == 2
+    assert bound_uniques([1.0, 2.0, 0.0], fraction=0.5).sample_uniques == 1
+    everybody = bound_uniques([1, 1, 2], fraction=0.9, scheme="fixed", persons=4)
+    assert everybody.low <= 2 <= everybody.high
+    gaps = bound_uniques(pd.DataFrame({"a": [1, None] * 30}), ["a"], fraction=0.3)
+    assert "a missing key is a value of its own" in gaps.notes[0]
