@@ -78,7 +78,7 @@ def persons_alike(table: ClassTable, population: pd.DataFrame, persons: np.ndarr
     The population has a column for each key, and so many `persons` a row. Values are equal where their texts are, so
     that 34 and "34" are one.
     """
-    sample, aligned = table.policy_codes.astype(np.int64), _codes_of_population(population, table)
+    sample, aligned = table.policy_codes.astype(np.int64), codes_of_population(population, table)
     both = np.concatenate([sample, aligned])
     group, some = distinct_rows(both)
     counts = np.zeros((len(some), 2))  # persons and records of each different key
@@ -103,7 +103,7 @@ def counts_of_persons(population: pd.DataFrame, count: str) -> np.ndarray:
     return persons
 
 
-def _codes_of_population(population: pd.DataFrame, table: ClassTable) -> np.ndarray:
+def codes_of_population(population: pd.DataFrame, table: ClassTable) -> np.ndarray:
     """Key codes of the population: those of the table, or beyond them for values that the sample does not have."""
     columns = []
     for name, labels in zip(table.spec.key_variables, table.labels, strict=True):

@@ -16,6 +16,7 @@ Examples:
   kanon-lab population spain-2010 --by province --dates day --ranges 1,2+
   kanon-lab population spain-2010 --place 28079 --place 29025 --json
   kanon-lab population spain-2010 --by province --correctness
+  kanon-lab population spain-2010 --place 29025 --dates day --ranges 5,6,7,8+ --exact
   kanon-lab population ine-33570 --year 2010 --place 29025 --dates day --round-each-k --ranges 1,2,3,4,5,6-10,11+
   kanon-lab population counts.csv --columns place=code,persons=total --dates week=261
 """
@@ -29,6 +30,10 @@ Examples:
 _NOTE = (
     "persons: expected number; sd and half_width (95 %): what the draw of birth dates adds, the counts taken as known."
 )
+_OF_EXACT = (
+    "lower and upper: at most 2.5 % of the distribution lies below and above. It is exact where luck is a matter of "
+    "few groups; where interval says normal, the normal curve is good."
+)
 
 _OF_GUESSES = (
     "correctness: share of right guesses, if each person is guessed among those with the same place, sex and date of "
@@ -36,7 +41,7 @@ _OF_GUESSES = (
 )
 
 _FORMATS: dict[str, Any] = {
-    **dict.fromkeys(["population", "periods"], ","),
+    **dict.fromkeys(["population", "periods", "lower", "upper"], ","),
     **dict.fromkeys(["persons", "sd", "half_width"], ",.1f"),
     "share": percent,
 }
@@ -86,6 +91,11 @@ _FORMATS_OF_GUESSES = {
     help="Add the share of persons named rightly by who guesses each one by place, sex and date of birth.",
 )
 @click.option(
+    "--exact",
+    is_flag=True,
+    help="Add 95% intervals (lower, upper) from the exact distribution, which hold where few persons are expected.",
+)
+@click.option(
     "--pool-ages",
     metavar="AGE",
     default="85",
@@ -103,7 +113,7 @@ _FORMATS_OF_GUESSES = {
 @max_bytes_option
 @json_option
 def population(
-    source, year, places, by, dates, ranges, round_each_k, correctness, pool_ages, columns, as_json, **reading
+    source, year, places, by, dates, ranges, round_each_k, correctness, exact, pool_ages, columns, as_json, **reading
 ):
     """Estimate how many persons are in each range of k for the counts in SOURCE.
 
@@ -123,11 +133,11 @@ def population(
     if oldest is None and pool_ages != "none":
         raise OptionError(f"--pool-ages {shortened(pool_ages)!r}: write an age in years, such as 85, or none")
     counts = load_counts(source, year=year, pool_from=oldest, columns=parse_columns(columns), **reading)
-    notes = counts.attrs.get("notes", [])
+    notes = [*([_OF_EXACT] if exact else []), *counts.attrs.get("notes", [])]
     if places:
         counts = only_places(counts, places, source)
     by = by or ("municipality" if places else "all")
-    rows = law.anonymity(counts, dates=chosen_dates, ranges=parsed, by=by, round_each_k=round_each_k)
+    rows = law.anonymity(counts, dates=chosen_dates, ranges=parsed, by=by, round_each_k=round_each_k, exact=exact)
     guessed = law.correctness(counts, dates=chosen_dates, by=by) if correctness else None
     if as_json:
         of_guesses = {"correctness": guessed} if correctness else {}

@@ -5,6 +5,7 @@ from functools import partial
 import click
 
 from kanon_lab import files
+from kanon_lab.cli.bounds import bounds_options, bounds_section, check_options, find_bounds
 from kanon_lab.cli.options import (
     Command,
     column_option,
@@ -47,6 +48,7 @@ Examples:
   kanon-lab subsample survey.csv --keys region,age,sex --fraction 0.04 --repeats 200
   kanon-lab subsample health-survey --keys postcode,age,sex --weight weight --household household --json
   kanon-lab subsample survey.csv --keys region,age,sex --fraction 0.004 --cluster psu --cluster-fraction 0.1
+  kanon-lab subsample survey.csv --keys region,age,sex --fraction 0.25 --bounds --known region-by-age.csv
 """
 
 # The mappings of JSON that hold families of measures.
@@ -372,10 +374,26 @@ def _table(kind, n, results):
     metavar="P",
     help="Probability, from 0 to 1, that what an intruder knows is right and coded as in FILE.",
 )
+@bounds_options
 @missing_option
 @reads_microdata()
 @json_option
-def subsample(source, keys, weight, cluster, household, missing, fixed_size, as_json, **options):
+def subsample(
+    source,
+    keys,
+    weight,
+    cluster,
+    household,
+    missing,
+    fixed_size,
+    bounds,
+    confidence,
+    persons,
+    cells,
+    known,
+    as_json,
+    **options,
+):
     """Estimate the risk of identification in the sample FILE from subsamples of it.
 
     We assume that the sample relates to the population as a subsample relates to the sample.
@@ -392,6 +410,7 @@ def subsample(source, keys, weight, cluster, household, missing, fixed_size, as_
 
     spec = KeySpec(keys, weight=weight, household=household, missing=missing)
     units = [name for name in (cluster, household) if name is not None]
+    of_bounds = check_options(bounds, units, confidence=confidence, persons=persons, cells=cells, known=known)
     # Without units named, any column may show that there are some.
     read = source.read(columns=list(dict.fromkeys([*spec.variables, *units])) if units else None)
     if not {*spec.variables} <= {*read.frame}:
@@ -399,12 +418,23 @@ def subsample(source, keys, weight, cluster, household, missing, fixed_size, as_
     scheme = "fixed" if fixed_size else "bernoulli"
     with about(source.file):
         risk = subsample_risk(read.numbered, spec, scheme=scheme, cluster=cluster, **options)
+        of_bounds = {
+            "known": (),
+            **of_bounds,
+            "scheme": scheme,
+            "seed": options["seed"],
+            "fraction": options["fraction"],
+        }
+        bounds = find_bounds(source, read.numbered, spec, **of_bounds) if bounds else None
     result = {**OFFICE, "file": source.file, **risk.to_dict()}
     result["notes"] += reading_notes(read)
-    show(result, partial(_print_study, result, risk), as_json=as_json)
+    if bounds is not None:
+        result["bounds"] = bounds.to_dict()
+        result["notes"] += [note for note in bounds.notes if note not in risk.warnings]
+    show(result, partial(_print_study, result, risk, bounds), as_json=as_json)
 
 
-def _print_study(result, risk):
+def _print_study(result, risk, bounds):
     """Print the study for people."""
     means = ", mean" if risk.repeats > 1 else ""
     counts = {
@@ -438,6 +468,7 @@ def _print_study(result, risk):
         Section("Counts", [Table.of_texts(["records", "number"], records)]),
         Section("The four conditions of an identification", [Table.of_texts(["condition", "probability"], shares)]),
         Section(f"Over all subsamples, in closed form{spread}", [Table(table.reset_index(names="estimate"))]),
+        *bounds_section(bounds),
         list_notes([*(f"warning: {warning}" for warning in result["warnings"]), *result["notes"]]),
     )
 

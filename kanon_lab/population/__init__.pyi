@@ -1,3 +1,5 @@
+from .exact import central_interval as central_interval
+from .exact import distribution_in_range as distribution_in_range
 from .law import CUADRO_1_RANGES as CUADRO_1_RANGES
 from .law import CUADRO_2_RANGES as CUADRO_2_RANGES
 from .law import PERIODS as PERIODS

@@ -1,3 +1,5 @@
+from .bounds import UniquesBounds as UniquesBounds
+from .bounds import bound_uniques as bound_uniques
 from .curve import area_threshold as area_threshold
 from .curve import expected_study as expected_study
 from .curve import frequency_control as frequency_control

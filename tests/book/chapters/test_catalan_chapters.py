@@ -50,7 +50,18 @@ def test_recorded_uniques(book):
     bounds = results["bounds"]
     assert (bounds["truth"] < bounds["tangent"]).all() and (bounds["tangent"] < bounds["ruler"]).all()
     assert (bounds["ruler"] < bounds["most"]).all()
+    assert (bounds["fewest"] == 0).all()
     assert results["bounds-shown-most"] / results["shown-ruler"] == pytest.approx(2, abs=0.1)
+    # As the page says: the bounds hold, a sample of one in four proves somebody unique, one in two refutes methods.
+    for number in range(1, 5):
+        assert results[f"bounds-low-{number}"] <= results["shown-truth"] <= results[f"bounds-high-{number}"]
+    assert results["bounds-low-2"] == 0 < results["bounds-low-3"] < results["bounds-low-4"]
+    assert results["bounds-outside"] > 0 and abs(results["bounds-margin-gain"]) < 1e-5
+    known = results["bounds-town"].set_index("known besides the sample")
+    assert known["all subsamples (Zayatz)"].tolist() == ["inside", "inside", "outside", "inside", "outside"]
+    assert (known["Poisson-gamma, likelihood"] == "inside").all()
+    assert results["bounds-samples"] == 1000 and results["bounds-two-sd"] < 0.8
+    assert results["bounds-confidence"] == 0.95 < results["bounds-sets"] <= results["bounds-covered"]
     # Between the product with true shares and what an intruder reaches who does not wait to be sure.
     assert results["shown-true-p"] < results["shown-p"] < results["shown-daring"]
     assert results["shown-true-p-d"] > 0.01 and results["shown-p-d"] < 2 * results["shown-true-p-d"]

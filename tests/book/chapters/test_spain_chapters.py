@@ -54,6 +54,10 @@ def test_recorded_registers_agree_with_the_law(book):
         assert found["realised"].sum() == round(found["expected"].sum())
         assert register[f"{name}-widest"] < 4
     assert 0.93 < register["many-least"] <= register["many-most"] < 0.98
+    # The row that looked odd is not, by the exact distribution; and in a hamlet the normal interval is too narrow.
+    assert (register["odd-k"], register["odd-inside"], register["odd-is-luck"]) == ("7", 1920, True)
+    assert register["odd-coverage"] == pytest.approx(0.96, abs=5e-4)
+    assert register["hamlet-normal"] < 0.92 < 0.95 < register["hamlet-exact"]
 
 
 def test_recorded_registers_that_are_drawn_otherwise(book):

@@ -13,7 +13,7 @@ from processes import PATIENCE
 from kanon_lab.cli import run
 from kanon_lab.digits import percent
 from kanon_lab.roles import KeySpec
-from kanon_lab.sample import subsample_risk
+from kanon_lab.sample import bound_uniques, subsample_risk
 
 # The contract of the command: what its JSON holds at least.
 CONTRACT = """file keys n1 n2 u1 u2 u p_a p_b p_c p_d p_identification spread expected fraction repeats seed scheme
@@ -128,3 +128,40 @@ def test_a_reader_who_leaves_ends_it_quietly(survey):
     finally:
         os.close(writer)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_bounds_are_those_of_the_function_in_json_and_words(survey, tmp_path, capsys):
+    asked = ["subsample", survey, *KEYS, "--fraction", "0.3", "--missing", "category"]
+    table = str(tmp_path / "regions.csv")
+    margin = pd.DataFrame({"region": ["01", "02"], "persons": [1000, 1000], "least": [1, 2]})
+    margin.to_csv(table, index=False)
+    more = ["--bounds", "--confidence", "0.9", "--cells", "320", "--known", table]
+    assert run([*asked, *more, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    options = {"fraction": 0.3, "confidence": 0.9, "cells": 320, "known": margin}
+    bounds = bound_uniques(a_file(), ["region", "age", "job"], **options)
+    assert found.pop("bounds") == json.loads(json.dumps(bounds.to_dict()))
+    assert run([*asked, "--json"]) == 0
+    assert found == json.loads(capsys.readouterr().out)
+    assert run([*asked, *more]) == 0
+    out = capsys.readouterr().out
+    assert "Population uniques that agree with the sample, with a confidence of 90%" in out
+    assert f"{bounds.high:,}" in out and "inside" in out and "SECRET" not in out
+    assert run(["subsample", survey, *KEYS, "--weight", "w", "--bounds", "--persons", "1650"]) == 0
+    assert "are kept, which makes the chances of persons equal" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["--fraction", "0.3", "--persons", "2000"], "--persons is for bounds: give --bounds too"),
+        (["--fraction", "0.3", "--bounds", "--household", "home"], "leave out --cluster and --household"),
+        (["--fraction", "0.3", "--bounds", "--known", "no.csv"], "--known: no.csv: no such file"),
+        (["--fraction", "0.3", "--bounds", "--persons", "12"], "persons must be a whole number from 600"),
+        (["--fraction", "0.9", "--bounds", "--persons", "99999"], "no population agrees with the sample"),
+    ],
+)
+def test_options_of_bounds_that_do_not_fit_are_refused_in_one_line(survey, capsys, options, text):
+    assert run(["subsample", survey, *KEYS, *options]) == 2
+    err = capsys.readouterr().err
+    assert text in err and err.count("\n") == 1

@@ -56,6 +56,22 @@ def test_dates_all_three_if_absent_and_others_by_number(capsys):
     assert {row["periods"] for row in json.loads(out)["rows"]} == {261}
 
 
+def test_exact_intervals_are_added_on_request(capsys):
+    asked = ["population", "spain-2010", "--place", "29S099", "--dates", "day", "--ranges", "1,2,3+"]
+    code, out, _ = call(capsys, *asked, "--exact", "--json")
+    found = json.loads(out)
+    assert code == 0 and list(found["rows"][0]) == [*FIELDS, "lower", "upper", "interval"]
+    assert [(row["lower"], row["upper"], row["interval"]) for row in found["rows"]] == [
+        (116, 118, "exact"),
+        (0, 2, "exact"),
+        (0, 0, "exact"),
+    ]
+    _, out, _ = call(capsys, *asked, "--exact")
+    assert "lower  upper  interval" in out and "the normal curve is good" in " ".join(out.split())
+    code, _, err = call(capsys, *asked, "--exact", "--round-each-k")
+    assert code == 2 and "not rounded k by k" in err
+
+
 def test_output_for_people_says_what_the_interval_covers(capsys):
     code, out, err = call(capsys, "population", "spain-2010", "--place", "22233")
     assert code == 0

@@ -1,0 +1,93 @@
+"""``kanon-lab subsample --bounds``: the fewest and the most population uniques that agree with the sample."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kanon_lab.digits import percent
+from kanon_lab.errors import OptionError, about, inside, names_only
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kanon_lab.cli.options import Source
+    from kanon_lab.roles import KeySpec
+    from kanon_lab.sample import UniquesBounds
+    from kanon_lab.show.parts import Section
+
+_OPTIONS = [
+    click.option(
+        "--bounds",
+        is_flag=True,
+        help="Also print the fewest and the most population uniques that agree with FILE, and which estimates lie "
+        "between. Only for persons who were drawn one by one.",
+    ),
+    click.option(
+        "--confidence", type=float, metavar="C", help="With --bounds: confidence of the bounds.  [default: 0.95]"
+    ),
+    click.option("--persons", type=int, metavar="N", help="With --bounds: persons of the population, if known."),
+    click.option(
+        "--cells", type=int, metavar="N", help="With --bounds: combinations of the keys that can occur, if known."
+    ),
+    click.option(
+        "--known",
+        multiple=True,
+        metavar="TABLE",
+        help="With --bounds: a file with key variables and what is known of the population in each block of equal "
+        "values: persons (all persons in the block), least (the fewest persons that share a key there), or both. "
+        "Repeatable.",
+    ),
+]
+
+
+def bounds_options(command: Callable) -> Callable:
+    """The options of the bounds."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def find_bounds(
+    source: Source, frame: pd.DataFrame, spec: KeySpec, known: tuple[str, ...], **options: Any
+) -> UniquesBounds:
+    """The bounds of a file, with tables read from files."""
+    from kanon_lab.roles import KeySpec
+    from kanon_lab.sample import bound_uniques
+
+    tables = []
+    for file in known:
+        with inside("--known"), names_only(Path(file)), about(str(file)):
+            tables.append(replace(source, file=file).read().numbered)
+    plain = KeySpec(spec.key_variables, weight=spec.weight, missing=spec.missing)
+    return bound_uniques(frame, plain, known=tables, **options)
+
+
+def check_options(bounds: bool, units: list[str], **options: Any) -> dict[str, Any]:
+    """The options that were used; an `OptionError` where they do not go together."""
+    used = {name: value for name, value in options.items() if value not in (None, ())}
+    if used and not bounds:
+        raise OptionError(f"--{min(used)} is for bounds: give --bounds too")
+    if bounds and units:
+        raise OptionError("--bounds is for persons who were drawn one by one: leave out --cluster and --household")
+    return used
+
+
+def bounds_section(bounds: UniquesBounds | None) -> list[Section]:
+    """The section of the bounds, if there are any."""
+    from kanon_lab.show.parts import Section, Table
+
+    if bounds is None:
+        return []
+    ends = {"fewest": bounds.low, "most": bounds.high}
+    whole = bounds.persons or bounds.records / bounds.fraction
+    texts = [(name, f"{persons:,}", percent(persons / whole), "") for name, persons in ends.items()]
+    for name, persons, within in zip(*(bounds.models[column] for column in bounds.models), strict=True):
+        place = "no estimate" if within is None else "inside" if within else "outside"
+        texts.append((name, f"{persons:,.0f}" if within is not None else "unknown", percent(persons / whole), place))
+    title = f"Population uniques that agree with the sample, with a confidence of {percent(bounds.confidence)}"
+    return [Section(title, [Table.of_texts(["bound or estimate", "persons", "share", ""], texts)])]
