@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from itertools import combinations, islice
 
 import numpy as np
@@ -28,7 +27,7 @@ def compatible_records(queries: np.ndarray, codes: np.ndarray, records: np.ndarr
 def compatible_weights(queries: np.ndarray, codes: np.ndarray, weights: np.ndarray | Sums) -> np.ndarray:
     """For each row of `queries`, the weights of all rows of codes compatible with it: exact sums, rounded once."""
     group, some = distinct_rows(codes)
-    return joined_sums(group, weights, len(some), partial(compatible_records, queries, codes[some]))
+    return joined_sums(group, weights, len(some), lambda parts: compatible_records(queries, codes[some], parts))
 
 
 def _repeats(codes: np.ndarray) -> bool:
