@@ -50,8 +50,8 @@ def compatible_persons(
     """
     if weights is None:
         return _persons_alike(queries, codes, person, [None])[:, 0].astype(np.int64)
-    each = np.arange(len(weights))
-    return joined_sums(each, weights, len(weights), lambda parts: _persons_alike(queries, codes, person, list(parts.T)))
+    whom = np.arange(len(weights))
+    return joined_sums(whom, weights, len(weights), lambda parts: _persons_alike(queries, codes, person, list(parts.T)))
 
 
 def _persons_alike(
