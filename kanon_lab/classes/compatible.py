@@ -181,10 +181,9 @@ def _add_matches(
             far, fewer = far[met], fewer[met]
         packed, distinct = grouped(np.concatenate([fewer, more]), bound)
         fewer, more, bound = packed[: len(fewer)], packed[len(fewer) :], len(distinct)
-    if swapped:
-        sums[near] += _totals(fewer, numbers[far], bound)[more]
-    else:
-        sums[far] += _totals(more, numbers[near], bound)[fewer]
+    to, place, group, own = (near, more, fewer, far) if swapped else (far, fewer, more, near)
+    for total, column in zip(sums.T, numbers.T, strict=True):
+        total[to] += np.bincount(group, column[own], bound)[place]
 
 
 # Rows from which on those without a match are filtered out, and an odd number that spreads codes over a table.

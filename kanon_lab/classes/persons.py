@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.classes.compatible import compatible_pairs
+from kanon_lab.classes.sums import joined_sums
 from kanon_lab.columns import coded, distinct_rows, grouped, tallied
 from kanon_lab.errors import DataError
 
@@ -46,23 +47,35 @@ def compatible_persons(
 ) -> np.ndarray:
     """For each row of `queries` the persons who have a row of codes compatible with it, or the sum of their weights.
 
-    Codes, shape (rows, keys), are from 0 on, or -1 where missing, which may be any value; `weights` are by person.
+    Codes, shape (rows, keys), are from 0 on, or -1 where missing, which may be any value; `weights` are by person, and
+    each of their sums is rounded once.
     """
+    if weights is None:
+        return _persons_alike(queries, codes, person, [None])[:, 0].astype(np.int64)
+    whom = np.arange(len(weights))
+    return joined_sums(whom, weights, len(weights), lambda parts: _persons_alike(queries, codes, person, list(parts.T)))
+
+
+def _persons_alike(
+    queries: np.ndarray, codes: np.ndarray, person: np.ndarray, columns: list[np.ndarray | None]
+) -> np.ndarray:
+    """Sums over the persons alike of each column of numbers by person, or how many they are (None), shape (rows, c)."""
     group, some = distinct_rows(codes)
     asked, of_asked = distinct_rows(queries)
-    alike, totals = codes[some], np.zeros(len(of_asked), dtype=np.int64 if weights is None else float)
+    alike, totals = codes[some], np.zeros((len(of_asked), len(columns)))
     class_, who = with_persons(group, person)
     if not (alike < 0).any() and not (queries < 0).any():
         number, rows = distinct_rows(np.concatenate([alike, queries[of_asked]]))
-        own = None if weights is None else weights[who]
-        sums = np.bincount(number[: len(alike)][class_], own, minlength=len(rows)).astype(totals.dtype)
+        of_class = number[: len(alike)][class_]
+        own = [None if column is None else column[who] for column in columns]
+        sums = np.stack([np.bincount(of_class, column, minlength=len(rows)) for column in own], axis=1)
         return sums[number[len(alike) :]][asked]
     for start, persons_of in _together(alike, queries[of_asked], class_, who):
-        of_query = np.diff(persons_of.indptr)
-        if weights is not None:
-            rows = np.repeat(np.arange(len(of_query)), of_query)
-            of_query = np.bincount(rows, weights[persons_of.indices], minlength=len(of_query))
-        totals[start : start + len(of_query)] = of_query
+        counted = np.diff(persons_of.indptr)
+        rows = np.repeat(np.arange(len(counted)), counted)
+        for place, column in enumerate(columns):
+            summed = counted if column is None else np.bincount(rows, column[persons_of.indices], len(counted))
+            totals[start : start + len(counted), place] = summed
     return totals[asked]
 
 

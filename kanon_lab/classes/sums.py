@@ -8,7 +8,7 @@ a group's pieces is rounded once. The rest is kept beside it, so that sums of pa
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import mul
@@ -76,21 +76,41 @@ def exact_sums(group: np.ndarray, numbers: np.ndarray, groups: int) -> Sums:
     return _summed(group, [numbers], groups)
 
 
+def joined_sums(
+    group: np.ndarray, numbers: np.ndarray | Sums, groups: int, join: Callable[[np.ndarray], np.ndarray]
+) -> np.ndarray:
+    """The sums of numbers by group (from 0), added up further by `join`, each rounded once from the exact sum.
+
+    `join` takes whole numbers, shape (groups, pieces), and adds up some of the groups, each once, for every sum that it
+    gives: shape (sums, pieces). All of them are below 2^53, so that their order does not matter.
+    """
+    columns = [numbers] if isinstance(numbers, np.ndarray) else [numbers.rounded, numbers.rest]
+    pieces, sums = _in_pieces(group, columns, groups)
+    return pieces.added(list(join(np.stack(sums, axis=1)).T)).rounded
+
+
 def _summed(group: np.ndarray, columns: list[np.ndarray], groups: int) -> Sums:
-    """Sums of several numbers a row, some rows at a time: pieces add up exactly in any order."""
+    pieces, sums = _in_pieces(group, columns, groups)
+    return pieces.added(sums)
+
+
+def _in_pieces(group: np.ndarray, columns: list[np.ndarray], groups: int) -> tuple[Pieces, list[np.ndarray]]:
+    """The pieces of several numbers a row, added up by group, some rows at a time: exactly, in any order."""
     step = max(_ROWS, groups)
     slices = [slice(start, start + step) for start in range(0, len(group), step)]
     parts = [(group[some], numbers[some]) for numbers in columns for some in slices]
     sizes = [(size.min(), size.max()) for _, some in parts if len(size := np.abs(some[some != 0]))]
     if not sizes:
-        return Sums(np.zeros(groups), np.zeros(groups))
+        return Pieces(0, 1, 1), [np.zeros(groups)]
     least, most = float(min(sizes)[0]), max(float(most) for _, most in sizes)
     pieces = Pieces.of(least, most, len(group) * len(columns))
     sums = [np.zeros(groups) for _ in range(pieces.count)]
     for some, numbers in parts:
         for total, piece in zip(sums, pieces.cut(numbers), strict=True):
             total += np.bincount(some, piece, minlength=groups)
-    return pieces.added(sums)
+    while len(sums) > 1 and not sums[-1].any():
+        sums.pop()
+    return pieces, sums
 
 
 def sums_by_group(group: np.ndarray, numbers: np.ndarray | Sums, groups: int) -> Sums:

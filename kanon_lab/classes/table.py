@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -439,25 +439,28 @@ def _table(
             records[class_of_row] = records_of_row
     else:
         records = np.bincount(class_of_row, records_of_row, minlength=classes).astype(np.int64, copy=False)
-    own = None
-    if weights is not None and spec.person is None:
+    joined = spec.person is None and spec.missing == "wildcard" and any(absent)
+    F_k = records.astype(float)
+    if weights is not None and spec.person is None and not joined:
         from kanon_lab.classes.sums import sums_by_group
 
-        own = sums_by_group(class_of_row, weights, classes)
+        F_k = sums_by_group(class_of_row, weights, classes).rounded
     others = frame[[name for name in spec.variables if name not in spec.key_variables and name in frame]]
-    f_k, F_k = records, records.astype(float) if own is None else own.rounded
     parts = class_of_row, records_of_row, tuple(columns), others.copy(deep=False)
-    table = ClassTable(spec, frame.index, records, f_k, F_k, *parts)
+    table = ClassTable(spec, frame.index, records, records, F_k, *parts)
     if spec.missing == "error" and any(absent):
         at = absent.index(True)
         table._refuse(columns[at].codes < 0, spec.key_variables[at], "a missing value", MISSING_REMEDY)
     if spec.person is not None:
         return _of_persons(table, frame[spec.person], weights)
-    if spec.missing == "wildcard" and any(absent):
+    if joined:
         from kanon_lab.classes.compatible import compatible_sums
+        from kanon_lab.classes.sums import joined_sums
 
         f_k = compatible_sums(table.codes, records)
-        F_k = f_k.astype(float) if own is None else compatible_sums(table.codes, own.rounded)
+        F_k = f_k.astype(float)
+        if weights is not None:
+            F_k = joined_sums(class_of_row, weights, classes, partial(compatible_sums, table.codes))
         table = ClassTable(spec, frame.index, records, f_k, F_k, *parts)
     return table
 
@@ -474,17 +477,14 @@ def _of_persons(table: ClassTable, column: pd.Series, weights: np.ndarray | Sums
         of_person = sums_by_group(person, weights, persons).rounded
         of_person = of_person / np.bincount(person, table.records_of_row, minlength=persons)
     class_, who = with_persons(table.class_of_row, person)
-    own = f_k = np.bincount(class_, minlength=table.n_classes).astype(np.int64)
+    f_k = np.bincount(class_, minlength=table.n_classes).astype(np.int64)
     F_k = f_k.astype(float)
-    if of_person is not None:
+    if of_person is not None and not table.has_gaps:
         F_k = sums_by_group(class_, of_person[who], table.n_classes).rounded
     if table.has_gaps:
         rows = table.codes[class_], who
         f_k = compatible_persons(table.codes, *rows)
-        alone = f_k == own
         F_k = f_k.astype(float) if of_person is None else compatible_persons(table.codes, *rows, of_person)
-        if of_person is not None:
-            F_k[alone] = sums_by_group(class_, of_person[who], table.n_classes).rounded[alone]
     if of_person is None:
         of_person = np.ones(persons)
     return replace(table, f_k=f_k, F_k=F_k, person_of_row=person, weight_of_person=of_person)

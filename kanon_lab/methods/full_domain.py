@@ -272,7 +272,8 @@ def lattice_search(
         By key variable; a key variable without one stays as it is.
     spec : KeySpec, optional
         By default the keys are the variables of `hierarchies`, and a missing key value matches any value. Under
-        ``category`` a missing key keeps a value of its own, but at a level where all values are alike it joins them.
+        ``category`` a missing key keeps a value of its own; it joins the others only at a level whose one label says
+        nothing: a declared `top`, or masks alone. One band for all known values is no such level.
     suppression_limit : float, 0-1
         Share of the records that may be removed: all records of classes that fail.
     loss : {"discernibility", "average_class_size", "weighted_level"}

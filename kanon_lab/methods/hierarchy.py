@@ -251,7 +251,7 @@ class Hierarchy:
     def recode(self, series: pd.Series, level: int) -> pd.Series:
         """A column at one level, 0 to `height`: text from level 1 on, the values as they are at 0; never categories.
 
-        Missing values stay missing, except at a level where all values are alike (`anything`).
+        Missing values stay missing, except at a level whose one label says nothing (`anything`).
         """
         level = self.check_level(level)
         if level == 0:
@@ -271,7 +271,10 @@ class Hierarchy:
         return from_labels(labels, codes, series)
 
     def anything(self, level: int) -> str | None:
-        """The label of a level in which all values, and missing ones, are alike: ``"*"``. None at other levels."""
+        """The label of a level in which all values, and missing ones, are alike: ``"*"``. None at other levels.
+
+        Such is a declared `top`, and a level of masks alone. One band for all known values is none.
+        """
         level = self.check_level(level)
         return self.rules[level - 1].anything if level else None
 

@@ -21,7 +21,13 @@ from kanon_lab.measures import file_risk, individual_risk, records_above
 from kanon_lab.methods.suppression_bound import Certificate, Combination, Requirement
 from kanon_lab.methods.suppression_of_classes import equal_records
 from kanon_lab.methods.suppression_of_persons import persons_alike, suppressed_for_persons
-from kanon_lab.methods.suppression_search import compatible_records, suppressed_parts, tiers_of, violating_classes
+from kanon_lab.methods.suppression_search import (
+    compatible_records,
+    compatible_weights,
+    suppressed_parts,
+    tiers_of,
+    violating_classes,
+)
 from kanon_lab.methods.true_keys import suppressed_for_true_keys
 from kanon_lab.roles import KeySpec, as_spec, check_k, check_seed
 
@@ -530,11 +536,11 @@ def suppress_above_risk(
     true = table_of_rows(frame, replace(spec, missing="category"), counts)
     codes = true.codes.astype(np.int64)
     records = np.ones(len(frame), dtype=np.int64) if counts is None else counts.records
-    weights: Any = true.weight_of_record if counts is None else counts.weights and counts.weights.rounded
+    weights: Any = true.weight_of_record if counts is None else counts.weights
     shown = np.where(protected[list(spec.key_variables)].notna(), codes[true.class_of_row], -1)
     if true.person_of_row is None:
         f_k = compatible_records(codes, shown, records)
-        F_k = f_k.astype(float) if spec.weight is None else compatible_records(codes, shown, weights)
+        F_k = f_k.astype(float) if spec.weight is None else compatible_weights(codes, shown, weights)
     else:
         f_k, F_k = (compatible_persons(codes, shown, true.person_of_row, of) for of in (None, true.weight_of_person))
     readings = {

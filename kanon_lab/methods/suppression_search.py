@@ -8,13 +8,14 @@ import numpy as np
 from tqdm import tqdm
 
 from kanon_lab.classes.compatible import Patterns, compatible_sums
+from kanon_lab.classes.sums import Sums, joined_sums
 from kanon_lab.columns import distinct_rows
 from kanon_lab.methods.suppression_bound import Combination
 from kanon_lab.methods.suppression_of_classes import Parts, equal_records, suppressed_as_category
 
 
 def compatible_records(queries: np.ndarray, codes: np.ndarray, records: np.ndarray) -> np.ndarray:
-    """For each row of `queries`, the records (or weights) of all classes compatible with it."""
+    """For each row of `queries`, the records of all classes compatible with it."""
     if _repeats(codes):
         group, some = distinct_rows(codes)
         codes, records = codes[some], np.bincount(group, weights=records).astype(records.dtype)
@@ -22,6 +23,12 @@ def compatible_records(queries: np.ndarray, codes: np.ndarray, records: np.ndarr
         group, some = distinct_rows(queries)
         return compatible_sums(codes, records, queries[some])[group]
     return compatible_sums(codes, records, queries)
+
+
+def compatible_weights(queries: np.ndarray, codes: np.ndarray, weights: np.ndarray | Sums) -> np.ndarray:
+    """For each row of `queries`, the weights of all rows of codes compatible with it: exact sums, rounded once."""
+    group, some = distinct_rows(codes)
+    return joined_sums(group, weights, len(some), lambda parts: compatible_records(queries, codes[some], parts))
 
 
 def _repeats(codes: np.ndarray) -> bool:

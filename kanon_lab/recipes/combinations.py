@@ -10,10 +10,11 @@ import numpy as np
 
 from kanon_lab.classes.counts import records_in
 from kanon_lab.classes.persons import compatible_persons
+from kanon_lab.classes.sums import Sums
 from kanon_lab.columns import distinct_rows
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.methods.suppression import check_key, sets_of_size
-from kanon_lab.methods.suppression_search import compatible_records
+from kanon_lab.methods.suppression_search import compatible_weights
 from kanon_lab.recipes.state import Chain
 from kanon_lab.roles import KeySpec, check_k, column_names
 from kanon_lab.terms import Note
@@ -68,13 +69,12 @@ class CombinationLimit:
         if (person := protection.person) is not None:
             weights = state.table(by_keys(protection.spec, keys)).weight_of_person if self.persons else None
             return compatible_persons(known, shown, person, weights)
-        size = np.ones(len(shown)) if state.counts is None else state.counts.records.astype(float)
+        size: np.ndarray | Sums = np.ones(len(shown)) if state.counts is None else state.counts.records.astype(float)
         if self.persons and weight is not None:
             sums = None if state.counts is None else state.counts.weights
-            size = protection.ordered[weight].to_numpy(dtype=float) if sums is None else sums.rounded
-        group, some = distinct_rows(shown)
+            size = protection.ordered[weight].to_numpy(dtype=float) if sums is None else sums
         target, of_target = distinct_rows(known)
-        return compatible_records(known[of_target], shown[some], np.bincount(group, weights=size))[target]
+        return compatible_weights(known[of_target], shown, size)[target]
 
 
 def by_keys(spec: KeySpec, keys: tuple[str, ...]) -> KeySpec:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _VERDICTS = {
     "disagrees": "#a3341c",
     "published-error": "#d55e00",
+    "in-part": "#b8860b",
     "illegible": GREY,
     "not-in-text": GREY,
     "approximate": "#7a6a9b",

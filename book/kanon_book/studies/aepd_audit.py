@@ -119,7 +119,12 @@ def _local_claims() -> dict[str, object]:
     of_variables = aepd.generalisation(second, fourth)
     kind = "local" if (aepd.levels_used(second, fourth).nunique() > 1).any() else of_variables
     return {
-        "tabla-4-kind": Answer(kind, whole=_listed(whole), generalisation=of_variables),
+        "tabla-4-kind": Answer(
+            kind,
+            {} if kind == of_variables else {"verdict": "in-part"},
+            whole=_listed(whole),
+            generalisation=of_variables,
+        ),
         "tabla-4-precision": Answer(bool(finer and masked.equals(third)), finer=finer, cells=len(KEYS) * len(fourth)),
     }
 

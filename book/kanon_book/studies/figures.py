@@ -6,9 +6,10 @@ the kind of evidence, the verdict where no comparison gives it, what is looked u
 ``same`` figure in another place; ``otherwise`` are the words where a statement does not hold) and the reason, with gaps
 for what is computed.
 
-A statement contradicts its source (``published-error``) only where no fair reading lets it stand. Where one does, it is
-``exact``, and the reason says which reading that is. An aim, an assumption, a judgement without a measure, and what is
-lost in the text, is neither: it is ``not-in-text``.
+A statement contradicts its source (``published-error``) only where no fair reading lets it stand. It is ``exact`` where
+every fair reading does, or where the source itself says which is meant. Where it holds in one reading or case, fails in
+another, and both are shown, it is ``in-part``. An aim, an assumption, a judgement without a measure, what is lost in
+the text, and what a work says that was not read, is none of these: it is ``not-in-text``.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ FROM_COUNTS = ("gil-bellosta-2011",)
 #: Kinds of evidence, the strongest first: what a figure is set against. Only the first confirms a source.
 KINDS = {
     "recomputed": "set against something else: computed from other figures or from data, or looked up elsewhere",
-    "fitted": "our input was fitted to it, or to figures that imply it: that it agrees shows that the fit worked",
+    "fitted": "our input or rule was fitted to it, or to figures that imply it: if it agrees, the fit worked",
     "copied": "the source has the same in another place: set against that place",
     "input": "ours was taken from it: compared with itself",
     "unchecked": "lost in the text, or there is nothing to set it against",
@@ -109,6 +110,12 @@ class Answer:
 
     def __init__(self, value: object = None, columns: Mapping[str, object] | None = None, /, **facts: object) -> None:
         self.value, self.columns, self.facts = value, columns or {}, facts
+
+
+def by_readings(*hold: object, **facts: object) -> Answer:
+    """The answer of a statement that has several fair readings, by whether each of them holds."""
+    mixed = {"verdict": "in-part"} if any(hold) and not all(hold) else {}
+    return Answer(any(map(bool, hold)), mixed, **facts)
 
 
 def judged(figures: pd.DataFrame, computed: Iterable[object]) -> pd.DataFrame:

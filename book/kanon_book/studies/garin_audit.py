@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_book.studies import aepd, garin
-from kanon_book.studies.figures import Answer, judged_by_place
+from kanon_book.studies.figures import Answer, by_readings, judged_by_place
 from kanon_book.studies.garin import number, scenarios, taula
 from kanon_lab.digits import percent
 
@@ -68,7 +68,8 @@ def _concept_claims() -> dict[str, object]:
     alike, several = checked["homogeneous"] - checked["alone"], checked["classes"] - checked["alone"]
     without_d = 1 / scenarios()["p_d"]
     return {
-        "disclosure": Answer(None, alike=alike, several=several),
+        # By definition where identification is of an information; of a record, classes of one value are against it.
+        "disclosure": by_readings(True, alike == 0, alike=alike, several=several),
         "p-a-worst": number("p-a") < 1,
         "overestimates": Answer(None, least=without_d.min(), most=without_d.max()),
     }
@@ -150,15 +151,21 @@ def _place_claims() -> dict[str, object]:
 def _age_claims() -> dict[str, object]:
     """Claims about the categories of age, in section 4.4."""
     codes = garin.age_codes().set_index("age")
-    five, ten = codes.loc["5 years"], codes.loc["10 years"]
     return {
-        "age-5": Answer(float(five["needed_from_5"]), nameless=five["nameless"], needed=five["needed"]),
-        "age-5-top": float(five["named"] * five["width"]),
-        "age-10": Answer(float(ten["needed_from_5"]), nameless=ten["nameless"]),
-        "age-10-top": float(ten["named"] * ten["width"]),
+        "age-5": _banded(codes.loc["5 years"]),
+        "age-5-top": float(codes.at["5 years", "named"] * codes.at["5 years", "width"]),
+        "age-10": _banded(codes.loc["10 years"]),
+        "age-10-top": float(codes.at["10 years", "named"] * codes.at["10 years", "width"]),
         "summary-table": len(taula()) == len(garin.GEOGRAPHIES) * len(garin.AGES),
         "summary-ages": f"{_WORDS[taula().index.unique('age').size]} different strata",
     }
+
+
+def _banded(codes: pd.Series) -> Answer:
+    """How many codes the ages need: as named with a first band that takes in the youngest, more if all are as wide."""
+    mixed = {"verdict": "in-part"} if codes["needed"] > codes["named"] else {}
+    first = f"{codes['width']}-{2 * codes['width'] - 1}"
+    return Answer(float(codes["needed"]), mixed, first=first, **codes[["width", "nameless", "needed"]])
 
 
 def _result_claims() -> dict[str, object]:
@@ -186,7 +193,13 @@ def _result_claims() -> dict[str, object]:
         ),
         "second-step": Answer(bool(less), **second_step),
         "not-cancelled": Answer(risks.min() > 0, least=percent(risks.min())),
-        "interplay": Answer(None, places=len(garin.GEOGRAPHIES), ages=len(garin.AGES)),
+        # Place and age vary in Taula 1, the fraction does not.
+        "interplay": by_readings(
+            min(map(len, (garin.GEOGRAPHIES, garin.AGES))) > 1,
+            False,
+            places=len(garin.GEOGRAPHIES),
+            ages=len(garin.AGES),
+        ),
         "p-d-high": Answer(times > _MUCH, p_d=chosen["p_d"], times=times),
         "p-d-0001": Answer(times > _MUCH, p_d=chosen["p_d"], times=times),
         "recommended": Answer(None, rank=rank, **chosen[["printed", "identifications"]]),
@@ -234,7 +247,7 @@ def _lists() -> dict[str, object]:
     questions = {name: float(name.split("_")[1]) for name in dictionary.index if name.startswith("PREG_")}
     return {
         **{f"{_name(variable)}/categories": n for variable, n in categories[~infra].dropna().items()},
-        "preg-7/categories": float(garin.age_codes().set_index("age").at["5 years", "needed_from_5"]),
+        "preg-7/categories": _banded(garin.age_codes().set_index("age").loc["5 years"]),
         "residence/level-2": Answer(float(len(_PROVINCES)), provinces=", ".join(_PROVINCES)),
         "residence/level-3": categories["REG_R"],
         "birthplace/regions": categories["REG_R"],

@@ -159,10 +159,10 @@ def always_zero(total: int, periods: int, k_range: KRange) -> bool:
 
     It is where for every k of the range even the worst cell size leaves less than half a person: total times the
     greatest P(Bin(n - 1, 1/N) = k - 1) over n, since the expected persons of a cell are n times it (N: `periods`).
+    Of the open range nothing can be said: it may hold what rounding leaves of the total, as Cuadro 2 has 1 for Siero.
     """
     if k_range.k_to is None:
-        # Ever larger cells make it ever likelier that k is large.
-        return bool(total * binom.sf(k_range.k_from - 2, total - 1, 1 / periods) < 0.5)
+        return False
     k = np.arange(k_range.k_from, k_range.k_to + 1)
     # P(Bin(m, p) = j) is greatest at m = floor(j / p), as j successes are the likeliest there; or at the end.
     most = np.minimum((k - 1) * periods, total - 1)

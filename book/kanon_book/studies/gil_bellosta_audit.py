@@ -54,7 +54,10 @@ _ONE_NUMBER = (
     "it and the percentage beside it, from which ours is computed, are one number in two units: what is tested is that "
     "INE's inhabitants turn the one into the other, not the number. The percentage is rounded"
 )
-_PICKED = "Which of the two rules is taken is told by the printed cell: no rule that we know gives the whole column"
+_PICKED = (
+    "Which of the two rules is taken is told by the printed cell, so that it is fitted: no rule that we know gives the "
+    "whole column"
+)
 
 
 class _Inputs:
@@ -190,32 +193,28 @@ def _row_of_cuadro(printed: pd.Series, ours: pd.Series, total: int, dates: str, 
         if fitted and value == 0 and column in COLUMNS and study.always_zero(total, PERIODS[dates], COLUMNS[column]):
             computed, columns = 0.0, {"reason": f"no ages of {total:,} inhabitants give another figure"}
         if column == _OPEN:
-            left = printed["total"] - bounded.sum()
-            by_expectation = {"kind": "fitted" if fitted else "recomputed"}
-            computed, columns = _open_range(computed, value, left, ours["expected"], columns, by_expectation)
+            computed, columns = _open_range(computed, value, printed["total"] - bounded.sum(), ours["expected"])
         yield Answer(computed, columns)
 
 
-def _open_range(
-    rest: float, printed: float, left: float, expected: float, columns: dict, by_expectation: dict
-) -> tuple[float, dict]:
+def _open_range(rest: float, printed: float, left: float, expected: float) -> tuple[float, dict]:
     """The open range: most rows print what the others leave of the total; ten print the expectation, which is 0.
 
-    Which of the two is taken is told by the printed cell itself, row by row: no rule is known that gives all of them.
+    No rule is known that gives all of them. Where the two differ, the printed cell tells which is taken: it is fitted.
     """
     here = "" if left == rest else f", here {left:.0f} and so 0"
     rule = f"what the other ranges leave of the total{here}"
     if rest == printed != round(expected):
-        return rest, columns | {"reason": f"{rule}; {expected:,.2f} are expected here. {_PICKED}"}
+        return rest, {"kind": "fitted", "reason": f"{rule}; {expected:,.2f} are expected here. {_PICKED}"}
     if rest != printed == round(expected):
         reason = (
             "the expected persons of this range. Other rows print what the other ranges leave of the total, here "
             f"{rest:.0f}: either is a fair reading. {_PICKED}"
         )
-        return round(expected), columns | by_expectation | {"reason": reason}
-    if rest == printed and not columns:
+        return round(expected), {"kind": "fitted", "reason": reason}
+    if rest == printed:
         return rest, {"reason": f"both rules give it: {rule}, and the expected persons"}
-    return rest, columns
+    return rest, {}
 
 
 def claims(inputs: _Inputs) -> dict[str, object]:
@@ -299,7 +298,7 @@ def _cited(inputs: _Inputs) -> dict[str, Answer]:
         "us-zip": Answer(by_zip, **_UNITED_STATES),
         "us-zip-census": Answer(_SWEENEY_CENSUS),
         "us-place": Answer(by_place, **_UNITED_STATES),
-        "us-place-census": Answer(_GOLLE_CENSUS, census=_SWEENEY_CENSUS, golle=_GOLLE_ZIP),
+        "us-place-census": Answer(None, census=_GOLLE_CENSUS, older=_SWEENEY_CENSUS, golle=_GOLLE_ZIP),
         "comparable": Answer(alike, comparable, share=share, zip=by_zip, place=by_place, golle=_GOLLE_ZIP),
     }
 

@@ -29,7 +29,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_book.studies import ine_chile as guide
-from kanon_book.studies.figures import Answer, judged_by_place
+from kanon_book.studies.figures import Answer, by_readings, judged_by_place
 from kanon_book.studies.ine_chile import SPECS, WORDS, cells, classes, counts, example
 from kanon_book.studies.ine_chile_methods import method_claims
 from kanon_lab.classes import ClassTable, class_table
@@ -210,8 +210,13 @@ def _individual_claims(table: ClassTable) -> dict[str, object]:
     return {
         "match-probability": Answer(None, **ratios),
         "risk-of-population-unique": float(individual_risk(np.array([1]), np.array([1.0]))[0]),
-        "worst-case": Answer(None, **ratios, mean=risk.global_risk, mean_inverse=inverse.global_risk),
-        "too-high": Answer(None, **ratios, low=(ratio > 1).sum(), persons=table.n),
+        # Of intruders it is the worst, by the assumptions of footnote 5; of estimates it is not the largest.
+        "worst-case": by_readings(
+            True, ratio.max() <= 1, **ratios, mean=risk.global_risk, mean_inverse=inverse.global_risk
+        ),
+        "too-high": by_readings(
+            _matches_without(3) == "cero", (ratio <= 1).any(), **ratios, low=(ratio > 1).sum(), persons=table.n
+        ),
         "same-risk": bool(one_each),
         "high-risk": Answer(guide.listed(high), least=of_records[high].min(), next=of_records.drop(high).max()),
         "high-risk-cause": (f_k[high] == 1).all(),
@@ -277,7 +282,8 @@ def _finds_k() -> Answer:
     released, gapped = guide.suppressed().frame, SPECS["Tabla 8.4"]
     matched = linkage_attack(example("Tabla 8.4"), released, gapped.key_variables).persons["records"]
     k = class_table(released, gapped).k_achieved
-    return Answer(met >= class_table(whole, spec).k_achieved, k=k, person=matched.idxmin(), fewest=matched.min())
+    hold = met >= class_table(whole, spec).k_achieved, matched.min() >= k
+    return by_readings(*hold, k=k, person=matched.idxmin(), fewest=matched.min())
 
 
 def _diversity_claims() -> dict[str, object]:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_book.studies import ine_chile as guide
-from kanon_book.studies.figures import Answer
+from kanon_book.studies.figures import Answer, by_readings, published_figures
 from kanon_book.studies.ine_chile import SPECS, WORDS, cells, counts, example
 from kanon_lab.classes import class_table
 from kanon_lab.measures import household_size
@@ -55,13 +55,13 @@ def _program_claims() -> dict[str, object]:
     # The first line of Bloque 6.14 counts each size as often as it is large, by rising household.
     by_table = in_order.value_counts().sort_index()
     return {
-        "zero-division": Answer({*named} == {"NaN"}, named=", ".join(named)),
+        "zero-division": by_readings(named[-1] == "NaN", {*named} == {"NaN"}, named=", ".join(named)),
         "negative-logarithm": bool(np.isnan(log)),
         "household-entries": WORDS[int(household_size(pd.Series([1, 1, 1, 1, 2])).max())],
-        "household-records": Answer(alike == 2, left=unlike),
+        "household-records": by_readings(alike == 2, unlike == 2, left=unlike),
         "household-size-sorted": by_table.repeat(by_table).tolist() == list(household_size(in_order)),
-        "household-size": Answer(
-            bool(sizes_of_runs(together).equals(household_size(together))), by_runs=by_runs, sizes=sizes
+        "household-size": by_readings(
+            sizes_of_runs(together).equals(household_size(together)), by_runs == sizes, by_runs=by_runs, sizes=sizes
         ),
     }
 
@@ -131,7 +131,16 @@ def _grouping_claims() -> dict[str, object]:
         "size-before": len(before),
         "size-after": len(after),
         "size-small": " y ".join(f'"{name}"' for name in smallest),
+        "prob-etnia": _drawn(),
     }
+
+
+def _drawn() -> Answer:
+    """What the printed weights of etnia add up to: as chances they should to 1."""
+    names = [f"ine-chile-2023/text/prob-etnia-{category}" for category in range(1, 6)]
+    weights = published_figures("ine-chile-2023").set_index("figure_id").loc[names, "published"]
+    total, last = float(weights.sum()), float(weights.iloc[-1])
+    return by_readings(bool((weights > 0).all()), abs(total - 1) < 1e-9, total=total, asked=last, drawn=last / total)
 
 
 def _band_claims() -> dict[str, object]:
@@ -204,7 +213,9 @@ def _suppression_claims() -> dict[str, object]:
     return {
         "suppress-unsafe": class_table(original, spec).f_k_of_records()[1] == 1,
         "suppress-others": Answer(WORDS[min(others)], f_k=after.f_k_of_records().tolist()),
-        "suppress-told-apart": Answer(alike >= 2, alike=alike, own_class=alone["own_class"]),
+        "suppress-told-apart": by_readings(
+            alike >= 2, alone["own_class"] == 0, alike=alike, own_class=alone["own_class"]
+        ),
         "suppress-respondents": WORDS[len(original)],
         "suppress-identifiers": WORDS[len(spec.key_variables)],
         "suppress-value": original.at[1, "education"],
@@ -230,12 +241,27 @@ def _general_claims() -> dict[str, object]:
     frame, keys = example("Tabla 7.1"), SPECS["Tabla 7.1"].key_variables
     suppress = partial(local_suppression, frame, KeySpec(keys), k_required=2)
     ranks = permutations(range(1, len(keys) + 1))
-    plain, orders = suppress().total, [suppress(importance=dict(zip(keys, order))).total for order in ranks]
+    runs = [suppress(), *(suppress(importance=dict(zip(keys, order))) for order in ranks)]
+    taken_by = [run.cells.set_index("variable")["cells"] for run in runs]
+    plain, *orders = [int(cells_of.sum()) for cells_of in taken_by]
+    changes = [cells_of - taken_by[0] for cells_of in taken_by[1:]]
+    only_fewer = sum(bool((change < 0).any() and (change <= 0).all()) for change in changes)
     more, fewer = sum(total > plain for total in orders), sum(total < plain for total in orders)
+    least = min(plain, *orders)
+    above = sum(total > least for total in orders)
     return {
         "recode-first": Answer(after < before, before=before, after=after),
-        "ls-shift": bool(moved),
-        "ls-usually": Answer(None, plain=plain, orders=len(orders), more=more, fewer=fewer),
+        "ls-shift": Answer(bool(moved) and not only_fewer, orders=len(orders)),
+        "ls-usually": by_readings(
+            above > 0,
+            more > fewer,
+            plain=plain,
+            orders=len(orders),
+            more=more,
+            fewer=fewer,
+            least=least,
+            above=above,
+        ),
     }
 
 

@@ -25,6 +25,7 @@ from kanon_lab.errors import OptionError, nearest, shortened
 VERDICTS = {
     "disagrees": "differs by more than rounding, noise or tolerance can each explain",
     "published-error": "no fair reading lets it stand: the source contradicts itself, or its own numbers give another",
+    "in-part": "holds in one fair reading or case, and fails in another: the reason has both",
     "illegible": "cannot be read in the source",
     "not-in-text": "not in the text of the source, or our population cannot give it",
     "approximate": "our input is reconstructed or synthetic, and the figure lies within its tolerance",

@@ -273,6 +273,16 @@ def test_the_table_of_sdcmicro_has_every_function_of_the_guide(shared):
     assert {name for name in functions if f"`{name}(" not in page} == set()
 
 
+def test_what_sdcmicro_alone_has_is_named():
+    """sdcMicro 5.8.2, its documentation: exported functions that do what nothing here does."""
+    page = (ROOT / "book" / "sdcmicro.md").read_text()
+    alone = page.partition("## Not here\n")[2].partition("## Where results differ\n")[0]
+    names = set(re.findall(r"`(\w+)\(\)`", alone))
+    assert {"riskyCells", "recordSwap", "recordLinkage", "mvTopCoding", "LocalRecProg", "IL_variables"} <= names
+    assert "Version `5.8.2`" in alone
+    assert not any(f"`{name}()" in page.replace(alone, "") for name in names)
+
+
 def test_recorded_guide(book):
     guide = book["guide"]
     figures = guide["figures"]

@@ -310,6 +310,21 @@ def test_no_greedy_path_leads_past_the_optimum():
     assert found.frame.groupby(["age", "sex"]).size().tolist() == [2] * 20
 
 
+@pytest.mark.parametrize("top", [None, "*"])
+def test_a_missing_key_joins_the_others_only_where_a_label_says_nothing(top):
+    """Under category: at one band for all known values it stays a value of its own, at a declared top it does not."""
+    frame = pd.DataFrame({"age": [1, 3, 7, 8, None]})
+    age = Hierarchy.from_intervals([[0, 10]], closed="left", top=top)
+    spec = KeySpec(["age"], missing="category")
+    nodes = lattice_search(frame, {"age": age}, k_required=2, spec=spec, suppression_limit=0.2).nodes
+    assert nodes["k_achieved"].tolist() == [0, 4, *([5] if top else [])]
+    assert nodes["suppressed"].tolist() == [5, 1, *([0] if top else [])]
+    masks = pd.DataFrame({"code": ["11", "12", None]})
+    code = Hierarchy.from_masks([2, 1, 0])
+    assert code.recode(masks["code"], 1).isna().tolist() == [False, False, True]
+    assert code.recode(masks["code"], 2).tolist() == ["**"] * 3
+
+
 def test_failure_is_an_error_and_never_an_empty_frame():
     frame = pd.DataFrame({"age": [1, 11, 21]})
     hierarchies = {"age": Hierarchy.from_intervals([range(0, 101, 10)], closed="left")}
