@@ -137,8 +137,8 @@ def bound_uniques(
     For each j up to 10, and for all larger classes together, the mean number of classes with j records lies within
     limits that all hold with the confidence. A Bernoulli sample of m persons becomes a sample of a fixed number n by
     adding or leaving out d = abs(m - n) at random, and each changes a count by one at most. With q, the chance that
-    d is at most h, the limits for n persons are those of a Bernoulli sample moved outwards by h at q times the error; h is
-    the one for which they are nearest. Population classes above 100 persons are
+    d is at most h, the limits for n persons are those of a Bernoulli sample moved outwards by h at q times the error; h
+    is the one for which they are nearest. Population classes above 100 persons are
     put together in ranges within 2 %, at whichever end makes the limits wider. Limits come from the dual solution, so
     that they hold whatever the tolerance of the program that solves it.
 
