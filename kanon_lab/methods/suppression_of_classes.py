@@ -62,7 +62,7 @@ def suppressed_as_category(
         done = size >= k
         codes[left[done]] = trial[done]
         left = left[~done]
-    weights = weights_of(tiers, k, codes.shape[1])
+    weights = weights_of(tiers, codes.shape[1])
     parts = np.arange(len(codes)), codes, records
     parts = _all_joined(parts, k, weights, tiers, rng, whole)
     of, codes, records = _improved(start, records, k, weights, tiers, parts, rng, whole)
@@ -70,12 +70,12 @@ def suppressed_as_category(
     return of[order], codes[order], records[order]
 
 
-def weights_of(tiers: Sequence[np.ndarray], k: int, columns: int) -> np.ndarray:
-    """What a suppressed value of each column costs: more than all less important values of k records."""
+def weights_of(tiers: Sequence[np.ndarray], columns: int) -> np.ndarray:
+    """What a suppressed value of each column costs: more than all less important values of a record together."""
     keys = sum(map(len, tiers))
     weights = np.zeros(columns)
     for i, tier in enumerate(reversed(tiers)):
-        weights[tier] = float(k * keys + 1) ** i
+        weights[tier] = float(keys + 1) ** i
     return weights
 
 

@@ -100,9 +100,8 @@ def test_recorded_solution(book):
     results = book["project"]
     assert set(results["verdict"]["so"]) == {"met"}
     assert len(results["verdict"]) == 10
-    assert (results["cautions"], len(results["notes"])) == (1, 2)  # classes in which nobody is often bullied
-    told, seeds = results["notes"]["note"]
-    assert told.startswith("district (key, 6 values) reveals the original school in")  # as the page says of the traps
+    assert (results["cautions"], len(results["notes"])) == (1, 1)  # classes in which nobody is often bullied
+    (seeds,) = results["notes"]["note"]
     assert seeds.startswith("step 7 (shuffle_records): anyone who tries seeds")
     risk = results["before-after"].set_index("measure")
     assert risk.loc["k achieved"].tolist() == ["1", "5"]
