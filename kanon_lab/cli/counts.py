@@ -45,7 +45,7 @@ _FORMATS: dict[str, Any] = {
     **dict.fromkeys(["persons", "sd", "half_width"], ",.1f"),
     "share": percent,
 }
-_FORMATS_OF_GUESSES = {
+_FORMATS_OF_GUESSES: dict[str, Any] = {
     **dict.fromkeys(["population", "periods"], ","),
     "keys": ",.1f",
     **dict.fromkeys(["correctness", "sd", "half_width"], percent),
@@ -140,12 +140,12 @@ def population(
     rows = law.anonymity(counts, dates=chosen_dates, ranges=parsed, by=by, round_each_k=round_each_k, exact=exact)
     guessed = law.correctness(counts, dates=chosen_dates, by=by) if correctness else None
     if as_json:
-        of_guesses = {"correctness": guessed} if correctness else {}
+        of_guesses = {} if guessed is None else {"correctness": guessed}
         print_json({"source": source, "note": _NOTE, "notes": notes, "rows": rows, **of_guesses})
         return
     title = "Persons by k, the number of persons who share place, sex and date of birth"
     sections = [Section(title, [Table(rows, formats=_FORMATS, wide=True)])]  # each line can be searched and sorted
-    if correctness:
+    if guessed is not None:
         title = "Right guesses by place, sex and date of birth"
         sections.append(Section(title, [Table(guessed, formats=_FORMATS_OF_GUESSES, wide=True)]))
         notes = [_OF_GUESSES, *notes]

@@ -45,7 +45,7 @@ class MetValues:
         """Guesses by the class of each record, or by what its true key meets where a key is hidden."""
         guesses = guesses_of(self.table, variable)
         value, known = values_of_rows(self.table, variable, counts)
-        number = np.full(len(self.hidden), -1)
+        number = np.full(self.hidden.shape, -1)
         number[self.hidden] = self.target
         place = np.flatnonzero(number[known] >= 0)
         by_key = guessed(counts, number[known][place], value[place], guesses.records[place])

@@ -1,4 +1,9 @@
+from .composition import composition_attack as composition_attack
 from .downcoding import downcoding_attack as downcoding_attack
+from .fitted_model import calibration as calibration
+from .fitted_model import order_by_model as order_by_model
+from .fitted_model import uniqueness_attack as uniqueness_attack
+from .histories import history_attack as history_attack
 from .inversion import ends_attack as ends_attack
 from .inversion import means_attack as means_attack
 from .inversion import pram_attack as pram_attack

@@ -18,6 +18,8 @@ from .inverse import one_person_transfers as one_person_transfers
 from .inverse import printed_row as printed_row
 from .inverse import printed_table as printed_table
 from .inverse import reconstruct_cells as reconstruct_cells
+from .rebuilt import beside_guess as beside_guess
+from .rebuilt import improvement as improvement
 from .verdicts import VERDICTS as VERDICTS
 from .verdicts import Audit as Audit
 from .verdicts import audit as audit
