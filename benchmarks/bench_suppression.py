@@ -2,8 +2,8 @@
 
 Easy keys have few values, hard ones many; of the eight raw keys hardly any combination has three records.
 
-Beside other programs, on the same files (theirs measured once with sdcMicro 5.8 and ARX, which are not needed here; ours
-and the lower bound, `Suppression.lower_bound`, by this library). A suppressed value is a wildcard in sdcMicro, a
+Beside other programs, on the same files (theirs measured once with sdcMicro 5.8 and ARX, which are not needed here;
+ours and the lower bound, `Suppression.lower_bound`, by this library). A suppressed value is a wildcard in sdcMicro, a
 category of its own in ARX:
 
     file, k = 3       meaning     theirs             ours    any needs
