@@ -276,7 +276,7 @@ def _fewest(a: Analysis, w: Words) -> list:
     lines = []
     for row in named_rows(a.steps):
         cells, least = row.key_cells, row.least_cells
-        if isinstance(cells, Integral) and isinstance(least, Integral) and 0 < least <= cells:
+        if isinstance(cells, Integral) and isinstance(least, Integral) and 0 < int(least) <= int(cells):
             lines.append(w.say("fewest_cells", step=row.step, cells=cells, least=least, above=w.percent(row.above)))
     return [Bullets(lines)] if lines else []
 
