@@ -53,7 +53,7 @@ def suppressed_as_category(
     for keys in sets_by_cost(tiers, 4096, rng):  # every set of up to 12 keys
         if not len(left):
             break
-        settled = (codes[:, keys] < 0).all(axis=1)  # only these can be equal
+        settled = np.asarray((codes[:, keys] < 0).all(axis=1))  # only these can be equal
         settled[left] = False
         trial = codes[left]
         trial[:, keys] = -1
@@ -212,8 +212,9 @@ def _improved(
         if turn == 0 and cost <= least + _LEAST:
             break
         other = _rounded(pairs, start, records, k, *solution)
-        other = _by_moves(pairs, records, k, _all_joined(other, k, weights, tiers, None, whole), whole)
-        cost, best = min((cost, best), other, key=lambda pair: pair[0])
+        other_cost, other = _by_moves(pairs, records, k, _all_joined(other, k, weights, tiers, None, whole), whole)
+        if other_cost < cost:
+            cost, best = other_cost, other
         used = solution[1]
         part = np.flatnonzero((used > _LEAST) & (used < 1 - _LEAST))
         if not len(part) or cost <= least + _LEAST:
@@ -250,8 +251,10 @@ def _rounded(pairs: Pairs, start: np.ndarray, records: np.ndarray, k: int, x: np
 
 
 def _by_moves(pairs: Pairs, records: np.ndarray, k: int, parts: Parts, whole: bool) -> tuple[float, Parts]:
-    """Parts after moves that lower the cost, with the cost."""
+    """Parts after moves that lower the cost, with the cost; as they are, at no finite cost, if one is no pair."""
     search, cost = _Moves(pairs, records, k, parts, whole), np.inf
+    if sum(search.x) < records.sum():
+        return np.inf, parts
     for _ in range(_ROUNDS):
         search.improve()
         x = np.array(search.x)
@@ -268,8 +271,8 @@ class _Moves:
     def __init__(self, pairs: Pairs, records: np.ndarray, k: int, parts: Parts, whole: bool):
         self.pairs, self.k, self.whole = pairs, k, whole
         self.weight, self.class_, self.pattern = pairs.weight.tolist(), pairs.class_.tolist(), pairs.pattern.tolist()
-        self.of_class = [[] for _ in records]
-        self.of_pattern = [[] for _ in pairs.codes]
+        self.of_class: list[list[int]] = [[] for _ in records]
+        self.of_pattern: list[list[int]] = [[] for _ in pairs.codes]
         for v in np.argsort(pairs.weight, kind="stable").tolist():
             self.of_class[self.class_[v]].append(v)
             self.of_pattern[self.pattern[v]].append(v)
@@ -282,8 +285,9 @@ class _Moves:
         for c, p, n in zip(
             parts[0].tolist(), number[group[len(pairs.codes) :]].tolist(), parts[2].tolist(), strict=True
         ):
-            self.x[place[c, p]] += n
-            self.size[p] += n
+            if (v := place.get((c, p))) is not None:
+                self.x[v] += n
+                self.size[p] += n
 
     def improve(self) -> None:
         """Open and close patterns once, those first that may save most."""
