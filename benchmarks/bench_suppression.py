@@ -2,14 +2,8 @@
 
 Easy keys have few values, hard ones many; of the eight raw keys hardly any combination has three records.
 
-<<<<<<< HEAD
-Beside other programs, on the same files (theirs measured once with sdcMicro 5.8 and ARX, which are not needed here;
-ours and the lower bound, `Suppression.lower_bound`, by this library). A suppressed value is a wildcard in sdcMicro, a
-category of its own in ARX:
-=======
 Cells beside those of other programs on the same files (measured once with sdcMicro 5.8 and ARX, which are not needed
 here), and the bound of `Suppression.lower_bound`. A suppressed value is a wildcard in sdcMicro, a category in ARX:
->>>>>>> certif
 
     file, k = 3       meaning     theirs             ours    any needs
     easy, 5,000       wildcard    2,145 (sdcMicro)  2,133        2,133
