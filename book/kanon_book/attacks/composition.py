@@ -68,11 +68,11 @@ def composition_attack(
         left.append(has[of_record[release.index.get_indexer(persons)]])
         rows.append((len(first), np.bincount(of_record).min(), has.sum(axis=1).min()))
     left.append(left[0] & left[1])
-    found = []
+    answers = []
     for (classes, k, least), may in zip([*rows, (pd.NA, pd.NA, pd.NA)], left, strict=True):
         single = may.sum(axis=1) == 1
         uncommon = int((single & (codes != common)).sum())
-        found.append((len(persons), classes, k, least, may.sum(axis=1).mean(), int(single.sum()), uncommon))
+        answers.append((len(persons), classes, k, least, may.sum(axis=1).mean(), int(single.sum()), uncommon))
     columns = ["persons", "classes", "k", "least_values", "values", "determined", "uncommon"]
-    table = pd.DataFrame(found, columns=columns, index=["old", "new", "both"])
+    table = pd.DataFrame(answers, columns=columns, index=["old", "new", "both"])
     return table.astype({"classes": "Int64", "k": "Int64", "least_values": "Int64"})

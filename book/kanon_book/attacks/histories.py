@@ -38,7 +38,7 @@ def history_attack(
 
     References
     ----------
-    Cohen (2022): students were k-anonymous course by course, and not by all their courses.
+    Cohen (2021): students who are unique by all their certificates.
 
     Examples
     --------

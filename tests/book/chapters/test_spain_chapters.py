@@ -103,6 +103,30 @@ def test_recorded_reconstruction(book):
     assert 0 < reconstruction["transfers-silent"] < reconstruction["transfers"]
 
 
+def test_recorded_reconstruction_beside_the_guess(book):
+    """What the chapter says in words: sizes of large places are given away, named cells of villages are not."""
+    reconstruction = book["reconstruction"]
+    assert reconstruction["trials"] == 100
+    assert (
+        reconstruction["large-size-gain"]
+        > 0.5
+        > reconstruction["large-gain"]
+        > reconstruction["large-gain-province"]
+        > 0
+    )
+    assert reconstruction["small-rebuilt"] > reconstruction["small-guess"]
+    assert reconstruction["named-rebuilt"] < reconstruction["named-guess"]
+
+
+def test_recorded_attacks_that_combine(book):
+    """What the chapter says in words of two releases, of several records and of a fitted model."""
+    attacks = book["attacks"]
+    assert attacks["composed-alone"] == attacks["history-1"] == 0
+    assert attacks["composed-keys-linked"] < attacks["composed-keys"]
+    assert attacks["model-independent-ratio"] > 2 > attacks["model-interactions-ratio"] > 1.2
+    assert abs(attacks["model-control-ratio"] - 1) < 0.02
+
+
 def test_recorded_simulation_agrees_with_the_closed_form(book):
     assert book["place"]["worst-standard-error"] < 4
 
@@ -157,6 +181,6 @@ def test_the_audit_on_real_counts(run, shared):
 
 @pytest.mark.slow
 def test_a_reconstruction_that_is_cut_short_says_so(run):
-    results = run("reconstruction", seeds=[11], max_rounds=1)
+    results = run("reconstruction", seeds=[11], max_rounds=1, trial_rounds=0)
     assert results["fresh-count"] == 1
     assert results["fresh-complete"] == sum(value == 27 for value in results["fresh-equal"])
