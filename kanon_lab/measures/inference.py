@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import fsum
 
 import numpy as np
 import pandas as pd
@@ -34,7 +35,8 @@ class Guesses:
 
     def share(self, guesses: np.ndarray) -> float | None:
         """Mean over records, 0-1; None without a known value."""
-        return float(guesses @ self.records / self.records.sum()) if len(guesses) else None
+        # Summed exactly, so that it is the same for any order of the records.
+        return fsum(guesses * self.records) / float(self.records.sum()) if len(guesses) else None
 
     @property
     def beyond_margins(self) -> float | None:

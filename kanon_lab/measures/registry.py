@@ -482,7 +482,7 @@ _ROWS = [
     # Of a sensitive variable: the whole file.
     Measure(
         "inferred", "diversity",
-        ("right guesses beyond the file's most frequent value",
+        ("right guesses beyond the most frequent value of the file",
          "aciertos por encima del valor más frecuente del archivo"),
         attrgetter("beyond_margins"), "guesses", unit="share", shown="file", rounding="tenth",
         limit=Limit(

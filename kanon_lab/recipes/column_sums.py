@@ -33,7 +33,7 @@ def sums_along(
         for sign in (1, -1):
             along = [_along(key, sampled[first] + sign * sampled[second]) for key in wanted]
             alone = map(max, single[first], single[second])
-            if any(both >= _ALONG and both > one for both, one in zip(along, alone, strict=True)):
+            if any(both >= _ALONG and both > alone_only for both, alone_only in zip(along, alone, strict=True)):
                 total = pd.Series(columns[first] + sign * columns[second])
                 yield (first, second), coded(total).codes.astype(np.int64)
 

@@ -426,8 +426,8 @@ class Release:
         earlier, together = self.protection.earlier_release, self.together
         if earlier is None or together is None:
             return None
-        said = (earlier.id, earlier.same_order, self.protection.spec.person)
-        return None if together.linked_by is None and said == (None, None, None) else together.k_with
+        answers = (earlier.id, earlier.same_order, self.protection.spec.person)
+        return None if together.linked_by is None and answers == (None, None, None) else together.k_with
 
     @cached_property
     def classes(self) -> ClassRisks:

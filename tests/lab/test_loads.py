@@ -12,7 +12,7 @@ RUNS = {
 }
 
 
-@pytest.mark.parametrize(("name", "most"), [("class_table", 7), ("measure", 30)])
+@pytest.mark.parametrize(("name", "most"), [("class_table", 7), ("measure", 32)])
 def test_a_run_loads_the_modules_that_it_needs(name, most):
     """Those of exact sums, of compatible records, and of other formats of files load where a file needs them."""
     named = "name.split('.')[0] in ('kanon_lab', 'stdnum')"
