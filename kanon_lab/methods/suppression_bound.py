@@ -26,6 +26,8 @@ Combination = tuple[Sequence[int], int]
 # The most classes times sets of keys that are counted, and that become pairs; the most pairs of a linear program (a
 # second or two), and of one in whole numbers, which gives up after so many nodes. No clock: a file has one bound.
 _MOST_COUNTED, _MOST_PAIRS, _MOST_RELAXED, _MOST_WHOLE, _NODES = 2**25, 2**19, 40_000, 2**9, 200
+# Classes times sets of keys of a small file, for which every pattern is looked at.
+_MOST_TRIED = 2**13
 # Optima are right to about 1e-7 of themselves.
 _ROUNDING = 1e-6
 
@@ -33,8 +35,8 @@ _ROUNDING = 1e-6
 class Pairs:
     """Pairs of a class and a pattern that it becomes by losing some keys, where k records or more could be alike.
 
-    Only patterns that a class below k can become, and the own pattern of each other class. `columns` are the keys;
-    `weights` what a suppressed value of each column of `codes` costs.
+    If `pruned`, only patterns that a class below k can become, and the own pattern of each other class. `columns` are
+    the keys; `weights` what a suppressed value of each column of `codes` costs.
 
     Attributes
     ----------
@@ -48,7 +50,15 @@ class Pairs:
         The records that each pattern needs.
     """
 
-    def __init__(self, codes: np.ndarray, records: np.ndarray, k: int, columns: Sequence[int], weights: np.ndarray):
+    def __init__(
+        self,
+        codes: np.ndarray,
+        records: np.ndarray,
+        k: int,
+        columns: Sequence[int],
+        weights: np.ndarray,
+        pruned: bool = True,
+    ):
         rows, patterns = [], []
         for keys in sets_of(columns):
             known = np.flatnonzero((codes[:, keys] >= 0).all(axis=1))
@@ -60,7 +70,7 @@ class Pairs:
         number, some = distinct_rows(every)
         enough = np.bincount(number, records[class_]) >= k
         wanted = np.bincount(number, (records < k)[class_]) > 0
-        used = enough[number] & (wanted[number] | (every == codes[class_]).all(axis=1))
+        used = enough[number] & (wanted[number] | (every == codes[class_]).all(axis=1) | (not pruned))
         chosen, self.pattern = np.unique(number[used], return_inverse=True)
         self.class_, self.codes = class_[used], every[some[chosen]]
         self.weight = ((codes[self.class_] >= 0) & (every[used] < 0)) @ weights
@@ -235,9 +245,16 @@ def _by_program(codes: np.ndarray, records: np.ndarray, k: int) -> int:
     columns, small = range(codes.shape[1] - 1), np.flatnonzero(records < k)
     if not len(small) or len(columns) > 12 or len(codes) << len(columns) > _MOST_PAIRS:
         return 0
-    pairs = Pairs(codes, records, k, columns, np.append(np.ones(len(columns)), 0))
-    if len(pairs.class_) <= _MOST_WHOLE:
-        return ceil(_whole(pairs, records) - _ROUNDING * records.sum())
+    weights = np.append(np.ones(len(columns)), 0)
+    if len(codes) << len(columns) <= _MOST_TRIED:
+        every = Pairs(codes, records, k, columns, weights, pruned=False)
+        if len(every.class_) <= _MOST_WHOLE:
+            return ceil(_whole(every, records) - _ROUNDING * records.sum())
+    pairs = Pairs(codes, records, k, columns, weights)
+    # What is left of a class of k or more may join what is left of another, in a pattern that is no pair. Here it stays
+    # as it is, at no cost: no suppression takes fewer.
+    own = pairs.pattern[(pairs.weight == 0) & (records[pairs.class_] >= k)]
+    pairs.needed[own] = 0
     for most in reversed(range(len(columns) + 1)):
         some = pairs.up_to(most, small)
         if len(some.class_) <= _MOST_RELAXED and (solution := relaxed(some, records)) is not None:

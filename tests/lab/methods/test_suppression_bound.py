@@ -64,6 +64,16 @@ def test_the_bound_is_below_the_best_of_all_suppressions(frame, k, missing):
     assert result.lower_bound <= fewest_by_trying(rows, k, missing) <= result.total
 
 
+@pytest.mark.parametrize("whole", [2**9, 0])
+def test_what_is_left_of_large_classes_may_join(monkeypatch, whole):
+    """Two classes of k each lose a record, and what is left of both makes a class: 16 cells, not 17."""
+    monkeypatch.setattr(bounds, "_MOST_WHOLE", whole)
+    rows = {(1, 1, 1, 2, 2): 2, (1, 1, 1, 1, 1): 3, (9, 1, 1, 1, 1): 3, (9, 2, 2, 1, 1): 2}
+    codes = np.array([[*row, 0] for row in rows])
+    required = Requirement(codes, np.array([*rows.values()]), [(range(5), 3)], "category")
+    assert required.least_cells <= 16
+
+
 def random_classes(seed, records=(20, 70), gaps=False):
     """Classes of a small random file with a stratum, and k."""
     rng = np.random.default_rng(seed)
