@@ -228,9 +228,10 @@ def _fewest(certificate):
     if certificate.above is None:
         return f"cells: {cells:,}; how many any suppression needs is not known"
     if cells == least:
-        return f"cells: {cells:,}, and no suppression needs fewer"
+        return f"cells: {cells:,}; no suppression that takes a value from every record below k needs fewer"
     above = percent(certificate.above)
-    return f"cells: {cells:,}; any suppression needs {least:,} or more, so these are at most {above} above the least"
+    rule = f"any suppression that takes a value from every record below k needs {least:,} or more"
+    return f"cells: {cells:,}; {rule}, so these are at most {above} above the least"
 
 
 def _end(result, protection):

@@ -81,12 +81,12 @@ class Suppression:
 
     @property
     def certificate(self) -> Certificate | None:
-        """The cells beside what any suppression needs, which is computed when it is asked for."""
+        """The cells beside what any such suppression needs, which is computed when it is asked for."""
         return None if self.required is None else Certificate(self.total, self.required)
 
     @property
     def lower_bound(self) -> int | None:
-        """Key cells that any suppression needs, whatever the importance; None where no bound is known."""
+        """Key cells of any suppression that takes a value from every record below k, at least; None: not known."""
         return None if self.required is None else self.required.least_cells
 
 
@@ -367,7 +367,9 @@ def local_suppression(
     protected, cells = without_cells(frame, dict(zip(spec.key_variables, of_record.T, strict=True)), spec, counts)
     claims = claims_of(known, shown, stratum, required, spec.key_variables, counts, person)
     below, touched = (records_in(rows, counts) for rows in (violating[group], of_record.any(axis=1)))
-    return Suppression(protected, cells, below, touched, claims, Requirement(start, records, required, policy))
+    # No bound is known for true keys: a value that one record loses may serve others that lose none.
+    bound = None if claim == "true_key" else Requirement(start, records, required, policy)
+    return Suppression(protected, cells, below, touched, claims, bound)
 
 
 def _codes_of_rows(
