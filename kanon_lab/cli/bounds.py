@@ -84,10 +84,11 @@ def bounds_section(bounds: UniquesBounds | None) -> list[Section]:
     if bounds is None:
         return []
     ends = {"fewest": bounds.low, "most": bounds.high}
-    whole = bounds.persons or bounds.records / bounds.fraction
-    texts = [(name, f"{persons:,}", percent(persons / whole), "") for name, persons in ends.items()]
+    texts = [(name, f"{persons:,}", percent(persons / bounds.size), "") for name, persons in ends.items()]
     for name, persons, within in zip(*(bounds.models[column] for column in bounds.models), strict=True):
         place = "no estimate" if within is None else "inside" if within else "outside"
-        texts.append((name, f"{persons:,.0f}" if within is not None else "unknown", percent(persons / whole), place))
+        texts.append(
+            (name, f"{persons:,.0f}" if within is not None else "unknown", percent(persons / bounds.size), place)
+        )
     title = f"Population uniques that agree with the sample, with a confidence of {percent(bounds.confidence)}"
     return [Section(title, [Table.of_texts(["bound or estimate", "persons", "share", ""], texts)])]

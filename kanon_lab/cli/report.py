@@ -295,7 +295,6 @@ def _pages(out, configs):
 
 def _engine(source, config, release):
     """What counts the file for a configuration."""
-
     with names_only(Path(source.file), *filter(None, [release])), inside(config.recipe.name):
         return source.counted_by if source.is_streamed(config.recipe, release) else "memory"
 

@@ -29,6 +29,11 @@ def means(name: str, meaning: str) -> bool:
     return meaning in meanings(name)
 
 
+def names_key(meant: list[str]) -> bool:
+    """Whether a name with these `meanings` is that of what people know of each other."""
+    return "key_variables" in meant or ("place" in meant and "no_key_variables" not in meant)
+
+
 @cache
 def _patterns() -> dict[str, re.Pattern[str]]:
     """By meaning, what one word or some in a row of a name may be."""

@@ -98,12 +98,12 @@ def guessed(counts: ValueCounts, class_: np.ndarray, value: np.ndarray, records:
     top = counts.largest(counts.count)
     ties = counts.sums((counts.count == top[counts.row]).astype(np.int64))
     same, known, overall = counts.count[at], counts.known[of_row], counts.overall[value]
-    most = overall == counts.overall.max(initial=0)
+    is_most = counts.overall == counts.overall.max(initial=0)
     alone = known == 1
     others = np.where(alone, (overall - 1) / max(n - 1, 1), (same - 1) / np.maximum(known - 1, 1))
     return Guesses(
         np.where(same == top[of_row], 1 / ties[of_row], 0.0),
-        most / np.count_nonzero(counts.overall == counts.overall.max(initial=0)),
+        is_most[value] / np.count_nonzero(is_most),
         same / known,
         others,
         records,

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kanon_lab.classes.persons import compatible_persons, equal_persons
-from kanon_lab.methods.suppression_search import Combination, suppressed_codes, tiers_of
+from kanon_lab.methods.suppression_search import Combination, suppressed_parts, tiers_of
 
 #: Classes, and a person who has a record in each: numbers, each pair once.
 Pairs = tuple[np.ndarray, np.ndarray]
@@ -35,14 +35,14 @@ def suppressed_for_persons(
 ) -> np.ndarray:
     """Codes of classes with values suppressed so that every combination is met in persons.
 
-    As `kanon_lab.methods.suppression_search.suppressed_codes`. Under ``category``, where classes merge as a whole, more
+    As `kanon_lab.methods.suppression_search.suppressed_parts`. Under ``category``, where classes merge as a whole, more
     records than k are asked for until they are those of k persons.
     """
     records = np.bincount(pairs[0], minlength=len(start))
     strata, more = np.bincount(start[:, -1], records), 0
     while True:
         wanted = [(columns, k + more) for columns, k in required]
-        codes = suppressed_codes(start, records, wanted, ranks, values, missing)
+        _, codes, _ = suppressed_parts(start, records, wanted, ranks, values, missing, whole=True)
         if missing == "wildcard":
             for columns, k in required:
                 codes = _until_enough(codes, pairs, columns, k, tiers_of(columns, ranks, values))

@@ -68,19 +68,6 @@ def suppressed_parts(
             return parts
 
 
-def suppressed_codes(
-    start: np.ndarray,
-    records: np.ndarray,
-    required: Sequence[Combination],
-    ranks: Sequence[int],
-    values: Sequence[int],
-    missing: str,
-    rng: np.random.Generator | None = None,
-) -> np.ndarray:
-    """Codes of whole classes, as of `suppressed_parts`."""
-    return suppressed_parts(start, records, required, ranks, values, missing, rng, whole=True)[1]
-
-
 def _merged(
     parts: Parts, part: list[int], k: int, tiers: Sequence[np.ndarray], rng: np.random.Generator | None, whole: bool
 ) -> Parts:

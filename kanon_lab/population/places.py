@@ -175,10 +175,9 @@ def correctness(
     [['day', 0.56835], ['month', 0.13847], ['year', 0.02425]]
     """
     places, laws = Places(counts, by), birth_laws(dates)
-    rows = []
+    persons, rows = places.frame["population"].where(places.frame["population"] > 0), []
     for name, law in laws.items():
         occupied, variance = occupied_keys(places.sizes, law)
-        persons = places.frame["population"].where(places.frame["population"] > 0)
         sd = np.sqrt(places.cells @ variance) / persons
         keys = places.cells @ occupied
         spread = {"correctness": keys / persons, "sd": sd, "half_width": Z_95 * sd}

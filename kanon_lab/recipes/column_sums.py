@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from kanon_lab.columns import coded, named_columns
+from kanon_lab.columns import coded, holds_numbers, named_columns
 
 # Sums are tried where they go along with a key so closely (a correlation), and more closely than each of the two.
 _ALONG = 0.98
@@ -26,22 +26,20 @@ def sums_along(
     keys: Sequence[pd.Series], columns: Mapping[str, np.ndarray], sample: np.ndarray
 ) -> Iterator[tuple[tuple[str, str], np.ndarray]]:
     """Codes of the sums and differences of two columns that go along with a key in a sample of the records."""
-    wanted = [_numbers(key)[sample] for key in keys if _has_order(key)]
+    wanted = [_numbers(key.iloc[sample]) for key in keys if _has_order(key)]
     sampled = {name: numbers[sample] for name, numbers in columns.items()} if wanted else {}
     single = {name: [_along(key, numbers) for key in wanted] for name, numbers in sampled.items()}
     for first, second in combinations(sampled, 2):
         for sign in (1, -1):
             along = [_along(key, sampled[first] + sign * sampled[second]) for key in wanted]
             alone = map(max, single[first], single[second])
-            if any(both >= _ALONG and both > alone_only for both, alone_only in zip(along, alone, strict=True)):
+            if any(_ALONG <= both > best for both, best in zip(along, alone, strict=True)):
                 total = pd.Series(columns[first] + sign * columns[second])
                 yield (first, second), coded(total).codes.astype(np.int64)
 
 
 def _has_order(column: pd.Series) -> bool:
-    dtype = column.dtype
-    numeric = pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_bool_dtype(dtype)
-    return numeric or pd.api.types.is_datetime64_dtype(dtype)
+    return holds_numbers(column) or pd.api.types.is_datetime64_dtype(column.dtype)
 
 
 def _numbers(column: pd.Series) -> np.ndarray:

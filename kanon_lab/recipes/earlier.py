@@ -27,8 +27,8 @@ class EarlierRelease:
     """An earlier release: its file, and how an intruder may link its records with those of the next one.
 
     `id` is a column of both that tells records apart, or persons, or with the person's identifier the records of a
-    person; `same_order` says whether both have the same records in the same
-    order, None if that is not known; `reading` are options of `kanon_lab.data.read_file` for the next one.
+    person; `same_order` says whether both have the same records in the same order, None if that is not known; `reading`
+    are options of `kanon_lab.data.read_file` for the next one.
     """
 
     path: str

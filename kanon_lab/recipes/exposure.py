@@ -284,7 +284,7 @@ class _Search:
         spec, original, released = protection.spec, protection.original, protection.aligned
         if places is not None:
             released = released[[name for name in spec.key_variables if name in released]].assign(**{_PLACE: places})
-        self.keys, self.n, self.protection = spec.key_variables, len(original), protection
+        self.keys, self.n, self.protection, self.released = spec.key_variables, len(original), protection, released
         self.home = None if protection.units is None else distinct(original[protection.units])[0]
         self.person = protection.person
         self.sample = np.arange(0, self.n, -(-self.n // _SAMPLE))
@@ -296,7 +296,6 @@ class _Search:
         self._spelt: dict[str, tuple[Spelling, Target]] = {}
         self._seen_of: dict[tuple[str, ...], list[np.ndarray]] = {}
         self.others = [name for name in self.columns if name not in self.keys]
-        self.numbers = numbers_of_columns(released[self.others])
         self.most_pairs = _most_pairs(self.n, len(self.others), len(self.columns))
         for name in self.others[_MOST_READ:]:
             self.columns[name].has_parts = False
@@ -326,7 +325,8 @@ class _Search:
         hidden = [name for name in self.keys if self.hidden([name]).any()]
         two = [keys for keys in combinations(self.keys, 2) if {*keys} & {*hidden}]
         tries = sum(self.columns[name].tries for name in self.others) * 2 * len(hidden)
-        tries += len(self.others) * len(two) + (self.most_pairs + 2 * comb(len(self.numbers), 2)) * len(hidden)
+        numbers = numbers_of_columns(self.released[self.others])
+        tries += len(self.others) * len(two) + (self.most_pairs + 2 * comb(len(numbers), 2)) * len(hidden)
         self.evidence = _EVIDENCE + log(max(tries, 1))
         targets = {
             key: Target(self._in_parts(self.true[key]), self.hidden([key]), self.seen((key,)), self.home)
@@ -344,7 +344,7 @@ class _Search:
                     complete |= {(name, key, best.direction)} if best.guess.removed == 1 else set()
                     yield best
             self.columns[name].forget()
-        for names, codes in sums_along([self.protection.original[key] for key in hidden], self.numbers, self.sample):
+        for names, codes in sums_along([self.protection.original[key] for key in hidden], numbers, self.sample):
             for key in hidden:
                 if not any((name, key, "tells") in complete for name in names):
                     members = [self.columns[name].codes for name in names]

@@ -50,10 +50,7 @@ def notes_of(protection: Chain) -> Iterator[Note]:
         yield Note("untouched", columns=_listed(names))
     yield from one_band_notes(protection)
     for name in [name for name in spec.key_variables if name in protection.released_columns]:
-        hidden = (
-            protection.state.working[name].isna()
-            & protection.original[name].notna().loc[protection.state.working.index]
-        )
+        hidden = protection.ordered[name].isna() & protection.original[name].notna()
         if (share := float(hidden.mean())) > _MOSTLY:
             yield Note("mostly_hidden", variable=shortened(name), share=share)
     ghosts = [*stale_ghosts(protection)]
@@ -96,14 +93,19 @@ def population_notes(protection: Chain) -> Iterator[Note]:
         yield Note("population_untold", columns=_listed(keys))
     for name, persons in population.refused.items():
         yield Note("population_refused", column=shortened(name), persons=round(persons))
-    if short := protection.state.measured["population_short"]:
+    yield from _contradicted(protection)
+
+
+def _contradicted(protection: Chain) -> Iterator[Note]:
+    """That a population has fewer persons than the file."""
+    if short := protection.state.measured.values.get("population_short"):
         yield Note("population_short", records=short)
 
 
 def grave_notes(protection: Chain) -> Iterator[tuple[tuple[str, ...], Note]]:
     """Notes that are cautions too, each with its columns: on a population that the file contradicts, and on ghosts."""
-    if short := protection.state.measured.values.get("population_short"):
-        yield tuple(protection.released_spec.key_variables), Note("population_short", records=short)
+    for note in _contradicted(protection):
+        yield tuple(protection.released_spec.key_variables), note
     if protection.state.counts is None:
         yield from stale_ghosts(protection)
 

@@ -13,7 +13,7 @@ import pandas as pd
 
 from kanon_lab.classes.counts import records_in
 from kanon_lab.columns import named_rows
-from kanon_lab.data.names import meanings
+from kanon_lab.data.names import meanings, names_key
 from kanon_lab.errors import shortened
 from kanon_lab.measures import measure, with_household_composition, with_path
 from kanon_lab.measures.class_values import distinct_l
@@ -120,8 +120,8 @@ class Caution:
     `key` is ``identifier``, ``exposed``, ``own_class``, ``true_key``, ``household_size``, ``household_composition``,
     ``household_values``, ``homogeneous``, ``numeric_linkage``, ``perturbed``, ``population_short``, ``stale_ghosts``,
     ``key_by_name``, ``editions_key_in_one``, ``editions_other_codes``, ``uncounted`` or, in a report,
-    ``held_identifier``; `count` the records (of an identifier the cells; None where
-    none are counted); `columns` those that reveal it; `text` a sentence.
+    ``held_identifier``; `count` the records (of an identifier the cells; None where none are counted); `columns` those
+    that reveal it; `text` a sentence.
     """
 
     key: str
@@ -221,15 +221,19 @@ def judge(protection: Chain, limits: Mapping[str, Any], *, k_required: int | Non
     >>> judged.verdict["met"].tolist(), judged.met
     ([False, True], False)
     """
-    k = k_of(limits, k_required)
-    release = Release(protection, k)
+    return judge_release(Release(protection, k_of(limits, k_required)), limits)
+
+
+def judge_release(release: Release, limits: Mapping[str, Any]) -> Judged:
+    """The same of a release of which more is asked: what is counted once serves both."""
     rows = [row for name, limit in limits.items() for row in release.rows(name, limit)]
     verdict = pd.DataFrame(rows, columns=VERDICT, dtype=object)
     verdict = verdict.astype({"level": float, "met": bool, "records": "Int64"})
     unmet = verdict.loc[~verdict["met"], "name"]
     rarest = rarest_key(release) if any("{key}" in LIMITS[name].advice() for name in unmet) else ""
     cautions, together = tuple(_cautions(release, limits)), release.together if "k_with" in limits else None
-    return Judged(k, verdict, release.exposure, release.claims, cautions, protection.n, rarest, together)
+    n = release.protection.n
+    return Judged(release.k, verdict, release.exposure, release.claims, cautions, n, rarest, together)
 
 
 def rarest_key(release: Release) -> str:
@@ -491,7 +495,8 @@ def _cautions(release: Release, limits: Mapping[str, Any]) -> Iterator[Caution]:
         yield _caution("numeric_linkage", None, spec.numeric_variables, linked=linked)
     if perturbed := tuple(name for name in spec.key_variables if name in protection.state.truth.perturbed):
         yield _caution("perturbed", None, perturbed)
-    if key_names := tuple(name for name in spec.released_as_is if name not in spec.variables and _is_key_name(name)):
+    as_is = [name for name in spec.released_as_is if name not in spec.variables]
+    if key_names := tuple(name for name in as_is if names_key(meanings(str(name)))):
         yield _caution("key_by_name", None, key_names)
     together = release.together if "k_with" in limits else None
     for note in () if together is None else together.notes:
@@ -504,12 +509,6 @@ def _cautions(release: Release, limits: Mapping[str, Any]) -> Iterator[Caution]:
     left = [name for name in _OF_RECORDS if name not in limits and getattr(spec, LIMITS[name].needs or "k", True)]
     if left:
         yield Caution("uncounted", None, (), Note("caution_uncounted", names=tuple(left)))
-
-
-def _is_key_name(name: object) -> bool:
-    """Whether a column is called like what people know of each other."""
-    words = meanings(str(name))
-    return "key_variables" in words or ("place" in words and "no_key_variables" not in words)
 
 
 def _caution(key: str, records: int | None, columns: tuple[str, ...], **parts: Any) -> Caution:

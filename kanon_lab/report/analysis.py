@@ -19,7 +19,7 @@ from kanon_lab.data.microdata import MicrodataFile, reading_notes, without_codes
 from kanon_lab.recipes.chain import Protection, protect
 from kanon_lab.recipes.measured import without_variables
 from kanon_lab.recipes.released import held_identifier
-from kanon_lab.recipes.verdict import Caution, Judged, judge
+from kanon_lab.recipes.verdict import Caution, Judged, Release, judge_release, k_of
 from kanon_lab.report import tables
 from kanon_lab.report.config import ReportConfig
 from kanon_lab.report.safe import named_grid, shown_settings
@@ -168,7 +168,8 @@ def analyse(
         released(protection)
     progress("classes")
     progress("limits")
-    judged = judge(protection, config.limits, k_required=config.recipe.k_required)
+    release = Release(protection, k_of(config.limits, config.recipe.k_required))
+    judged = judge_release(release, config.limits)
     summary = _summary(protection, config, about_file["name"], judged.k)
     if error := summary["identifiers_found"]:
         held = Caution("held_identifier", None, (), Note("caution_held_identifier", error=error))
@@ -201,7 +202,7 @@ def analyse(
         suda=suda,
         unique_sets=sets,
         suda_size=size,
-        diversity=tables.diversities(protection),
+        diversity=tables.diversities(release),
         steps=_steps(protection, summary),
         claims=judged.claims[["k", "claim", "records", "share"]],
         indicators=indicators,

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from kanon_lab.columns import named_columns, named_rows
-from kanon_lab.data.names import meanings, means
+from kanon_lab.data.names import meanings, means, names_key
 from kanon_lab.digits import local
 from kanon_lab.errors import shortened, visible
 from kanon_lab.measures.registry import LIMITS, limit_of
@@ -167,7 +167,7 @@ def _by_name(guess: Guess, column: pd.Series, body: bool) -> Guess | None:
             return guess.as_("direct_identifiers", "name")
         if guess.kind == "text" and guess.distinct > _FEW_NAMES:
             return guess.as_("direct_identifiers", "name", "key_variables", "sensitive_variables")
-    if "key_variables" in roles or ("place" in roles and "no_key_variables" not in roles):
+    if names_key(roles):
         return _key(guess, column, roles)
     if "sensitive_variables" in roles:
         return guess.as_("numeric_variables" if number and many else "sensitive_variables", "name")

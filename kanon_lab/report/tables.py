@@ -104,9 +104,9 @@ def _joined(frames: list[pd.DataFrame], columns: str) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame({name: [] for name in columns.split()})
 
 
-def diversities(protection: Protection) -> pd.DataFrame:
+def diversities(release: Release) -> pd.DataFrame:
     """The worst class by each measure of diversity, and the records that meet one value only, as in the verdict."""
-    release, rows = Release(protection, 1), []
+    rows = []
     for name, of_variable in release.diversity.items():
         measured = {measure: of_variable[measure] for measure in MEASURES}
         rows.append({"variable": name, **measured, "homogeneous": release.alike_in(name)})

@@ -73,6 +73,11 @@ class UniquesBounds:
     models: pd.DataFrame = field(repr=False)
     notes: tuple[str, ...] = field(repr=False)
 
+    @property
+    def size(self) -> float:
+        """Persons of the population, or what the fraction says."""
+        return self.persons or self.records / self.fraction
+
     def to_dict(self) -> dict[str, Any]:
         """The result by name, in types that JSON has, what is missing as None."""
         models = self.models.astype(object).where(self.models.notna(), None)

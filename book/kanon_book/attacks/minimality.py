@@ -19,7 +19,7 @@ from kanon_lab.columns import distinct_rows, strata_codes
 from kanon_lab.errors import DataError, OptionError, about, shortened
 from kanon_lab.methods.suppression import check_policy, importance_ranks, protection_claims
 from kanon_lab.methods.suppression_of_classes import equal_records, sets_by_cost
-from kanon_lab.methods.suppression_search import suppressed_codes, tiers_of
+from kanon_lab.methods.suppression_search import suppressed_parts, tiers_of
 from kanon_lab.roles import KeySpec, as_spec, check_k, check_seed
 
 #: What the intruder knows -> in words.
@@ -283,7 +283,8 @@ def rerun_attack(
         of_key, first = distinct_rows(keys)
         rng = None if of_seed is None else np.random.default_rng(of_seed)
         counts = np.bincount(of_key, records).astype(np.int64)
-        return suppressed_codes(keys[first], counts, required, ranks, [*sizes], spec.missing, rng)[of_key, :-1]
+        parts = suppressed_parts(keys[first], counts, required, ranks, [*sizes], spec.missing, rng, whole=True)
+        return parts[1][of_key, :-1]
 
     shown = suppressed(start, records, seed if seed is None else check_seed(seed))
     others = [None] if seed is None else [seed + 1 + run for run in range(runs)]
