@@ -286,7 +286,7 @@ def sorted_rows(packed: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
 def distinct_rows(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Number the distinct rows of codes in their order, -1 last; and the position of one row for each number."""
     columns = [np.zeros(len(codes), dtype=np.int64), *codes.T]
-    group, distinct = grouped(*pack(columns, [int(column.max()) + 2 for column in columns]))
+    group, distinct = grouped(*pack(columns, [int(column.max(initial=0)) + 2 for column in columns]))
     some = np.empty(len(distinct), dtype=np.intp)
     some[group] = np.arange(len(group))
     return group, some

@@ -498,7 +498,7 @@ _ROWS = [
                    "aciertos sobre {variable} por encima de su valor más frecuente"))),
     Measure(
         "inferred_own", "diversity",
-        ("right guesses that a record's own presence brings", "aciertos debidos a la presencia del propio registro"),
+        ("right guesses owed to the record itself", "aciertos debidos a la presencia del propio registro"),
         attrgetter("beyond_others"), "guesses", unit="share", shown="file", rounding="tenth",
         limit=Limit(
             "at most", "is met when a value drawn from the class of each record is right for at most this share of the "
@@ -508,7 +508,7 @@ _ROWS = [
              "La presencia de un registro en el archivo eleva en {value} los aciertos sobre su {variable} y se exigía "
              "{limit} como máximo. " + _GROW[1]),
             by="variable", beside=True,
-            title=("right guesses of {variable} that a record's own presence brings",
+            title=("right guesses of {variable} owed to the record itself",
                    "aciertos sobre {variable} debidos a la presencia del propio registro"))),
     # Counted by a verdict only.
     Measure("household_uniques", "risk", ("records unique with the size and composition of their household",

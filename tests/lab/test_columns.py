@@ -65,3 +65,9 @@ def test_packed_columns_sort_as_their_rows(rows):
     last = [tuple(2**40 if value < 0 else value for value in row) for row in rows]
     assert np.argsort(packed, kind="stable").tolist() == sorted(range(len(rows)), key=last.__getitem__)
     assert len(np.unique(packed)) == len(set(rows))
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (2, 0)])
+def test_rows_of_nothing_are_numbered_too(shape):
+    group, some = columns.distinct_rows(np.full(shape, -1, dtype=np.int64))
+    assert (group == 0).all() and len(group) == shape[0] and len(some) == min(shape[0], 1)

@@ -96,8 +96,12 @@ def test_the_verdict_is_that_of_counting_by_hand(frame, found):
 
 
 def test_the_cells_of_a_suppression_stand_beside_what_any_needs(frame, found):
+    assert found.steps[["key_cells", "least_cells", "above"]].isna().all(axis=None)  # for true keys no bound is known
+    recode, suppress = SETTINGS["steps"]
+    steps = [recode, {"suppress": {**suppress["suppress"], "claim": "compatible"}}]
+    found = analyse(frame, as_config({**SETTINGS, "map": None, "steps": steps}), name="x")
     row = found.steps.iloc[-1]
-    lost = analyse(frame, as_config({**SETTINGS, "map": None, "missing": "category"}), name="x")
+    lost = analyse(frame, as_config({**SETTINGS, "map": None, "steps": steps, "missing": "category"}), name="x")
     assert found.steps[["key_cells", "least_cells", "above"]].iloc[:-1].isna().all(axis=None)
     assert 0 < row["least_cells"] <= row["key_cells"] <= row["cells_suppressed"]
     assert 0 <= row["above"] - (row["key_cells"] / row["least_cells"] - 1) < 0.01  # in whole per cents, never too low
