@@ -247,12 +247,24 @@ class Protection(Chain):
 
     def _check_recoded(self, column: str) -> None:
         """Raise a `DataError` if a step has made text of the numbers of a column."""
-        came = self._as_it_came(column)
-        culprits = [n for n, step in enumerate(self.steps, 1) if step.changed.get(column)]
-        if culprits and came is not None and holds_numbers(came):
+        cells = [self._as_it_came(column), *(step.state.working.get(column) for step in self.steps)]
+        numbers = [part is not None and holds_numbers(part) for part in cells]
+        for place, step in enumerate(self.steps, start=1):
+            if numbers[place - 1] and not numbers[place] and step.changed.get(column):
+                raise DataError(
+                    f"column {shortened(column)} has labels instead of numbers since step {place} ({step.name}), "
+                    "and numbers are needed; recode it in one step, or give groups"
+                )
+
+    def _check_weight(self, before: pd.DataFrame, after: pd.DataFrame) -> None:
+        """Raise a `DataError` if a step would leave weights that are not above 0."""
+        name = self.released_spec.weight
+        if name is None or name not in before or name not in after or after[name] is before[name]:
+            return
+        if lost := int((after[name] <= 0).sum()):
             raise DataError(
-                f"column {shortened(column)} has labels instead of numbers since step {culprits[0]} "
-                f"({self.steps[culprits[0] - 1].name}), and numbers are needed; recode it in one step, or give groups"
+                f"column {shortened(name)}, the weight, would be 0 or less in {lost:,} records, and weights must be "
+                "above 0; choose a finer step, such as a smaller base, or leave the weight out (remove_variables)"
             )
 
     def _as_it_came(self, column: str) -> pd.Series | None:
@@ -269,6 +281,7 @@ class Protection(Chain):
             for column, cells in before.working.items():
                 if column in kept and cells.dtype == kept[column].dtype and cells.equals(kept[column]):
                     kept[column] = cells
+        self._check_weight(before.working, kept)
         truth = self._truth(kind, settings, before, kept, applied.households)
         step = Step(
             name,

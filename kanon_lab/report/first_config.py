@@ -22,6 +22,7 @@ from kanon_lab.recipes.yaml_file import dump_yaml
 from kanon_lab.report import shapes
 from kanon_lab.report.shapes import NUMBERS, kind_of
 from kanon_lab.report.words import Words
+from kanon_lab.rules import ISO
 from kanon_lab.terms import texts as words_of
 
 #: What a column may be guessed to be, in the order of a configuration; "" is none.
@@ -84,6 +85,7 @@ class Guess:
     other: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     bands: int = 0
+    date_format: str = ""
 
     def as_(self, role: str, why: str, *other: str, columns: tuple[str, ...] = ()) -> Guess:
         """Of that role, and unsure where it may be others."""
@@ -101,8 +103,9 @@ def guess_roles(
 
     Columns are those of `Guess`: ``role`` is one of `ROLES` (one weight, household and sampling unit at most, and a key
     variable wherever some column has two values or more), ``why`` a key of ``words.csv`` without its ``by_``,
-    ``other`` roles that it may have as well, ``columns`` others that `why` is about, and ``bands`` the years of the
-    bands of an age to begin with (0 where it needs none, or none leave two of them).
+    ``other`` roles that it may have as well, ``columns`` others that `why` is about, ``bands`` the years of the bands of
+    an age to begin with (0 where it needs none, or none leave two of them), and ``date_format`` how a key variable
+    writes the dates of which years are to be released ("" where it holds none).
 
     Names are matched with words in English, Spanish and Catalan (``guess.csv``), whatever their case and accents. A
     weight is 1 or more in every record; a household has 15 members in the mean at most; what is called a name or a
@@ -202,7 +205,8 @@ def _key(guess: Guess, column: pd.Series, roles: list[str]) -> Guess:
         least, most = shapes.digits(column)
         doubt = ["numeric_variables"] if not least or most > least + 1 else []
         return guess.as_("key_variables", "place", *doubt)
-    return guess.as_("key_variables", "name")
+    written = shapes.date_format(column) if guess.distinct > _MANY else ""
+    return replace(guess.as_("key_variables", "name"), date_format=written)
 
 
 def _by_shape(guess: Guess, column: pd.Series) -> Guess:
@@ -300,8 +304,10 @@ def _persons(frame: pd.DataFrame, guesses: dict[str, Guess]) -> dict[str, Guess]
     """A column whose values repeat as those of persons do who have a record a year, say."""
     by_shape = ("quantity", "many", "unequal", "unique", "lengths", "shape")
     for guess in guesses.values():
-        named = guess.role == "direct_identifiers" and guess.why == "name" and guess.kind == "whole numbers"
+        named = guess.role == "direct_identifiers" and guess.why == "name"
         if guess.kind not in ("text", "whole numbers") or not (named or guess.why in by_shape):
+            continue
+        if named and guess.kind == "text" and not means(guess.variable, "person"):
             continue  # names of persons repeat by themselves
         codes = repeating_codes(frame[guess.variable])
         wave = None if codes is None else wave_of(codes, frame.drop(columns=guess.variable))
@@ -467,10 +473,14 @@ def _steps(guesses: pd.DataFrame, sure: pd.DataFrame) -> list[dict[str, Any]]:
     keys, homes, quantities = (
         list(sure["variable"][sure["role"] == role]) for role in ("key_variables", "household", "numeric_variables")
     )
+    of_keys = guesses[guesses["variable"].isin(keys)]
     steps: list[dict[str, Any]] = [
         {"recode": {"variable": row.variable, "bands": [*range(0, _OPEN_AGE + 1, row.bands), None], "closed": "left"}}
-        for row in named_rows(guesses[guesses["variable"].isin(keys) & (guesses["bands"] > 0)])
+        for row in named_rows(of_keys[of_keys["bands"] > 0])
     ][:1]
+    for row in named_rows(of_keys[of_keys["date_format"] != ""]):
+        written = {} if row.date_format == ISO else {"date_format": row.date_format}
+        steps.append({"recode": {"variable": row.variable, "dates": "year", **written}})
     if homes:
         steps.append({"remove_variables": {"variables": homes[:1]}})
     if quantities:

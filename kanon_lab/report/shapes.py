@@ -15,6 +15,7 @@ import pandas as pd
 from kanon_lab.columns import USUAL_MARKS, holds_decimals
 from kanon_lab.data.names import words_of
 from kanon_lab.errors import DataError
+from kanon_lab.rules import ISO, as_dates
 
 if TYPE_CHECKING:
     from kanon_lab.data.microdata import MicrodataFile
@@ -24,6 +25,8 @@ NUMBERS = ("whole numbers", "numbers")
 # Formats whose names are a row like the others.
 _IN_ROW_1 = ("csv", "xlsx")
 _DATE = re.compile(r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}(?:[T ].*)?")
+# Formats of dates, the first choice first.
+_DATE_FORMATS = (ISO, "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%d.%m.%Y", "%Y/%m/%d")
 _DIGITS = re.compile(r"\d+")
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE][+-]?\d+)?")
 _MAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
@@ -141,6 +144,16 @@ def are_dates(column: pd.Series) -> bool:
     """Whether all texts of a column are dates, such as 2001-12-31 or 31/12/2001."""
     texts = pd.Series(pd.unique(column.dropna().astype("str"))).str.strip()
     return bool(texts.str.fullmatch(_DATE.pattern).all())
+
+
+def date_format(column: pd.Series) -> str:
+    """The format by which every value of a column is a date, or "" where there is none of `_DATE_FORMATS`."""
+    if kind_of(column) == "dates":
+        return ISO
+    if kind_of(column) != "text" or not are_dates(column):
+        return ""
+    values = pd.Index(pd.unique(column.dropna()))
+    return next((written for written in _DATE_FORMATS if as_dates(values, written).notna().all()), "")
 
 
 def digits(column: pd.Series) -> tuple[int, int]:

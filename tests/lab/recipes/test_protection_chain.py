@@ -362,3 +362,14 @@ def test_the_policy_error_holds_to_the_end():
         chain.apply("suppress", {"k_required": 2})
     with pytest.raises(DataError, match="a missing value in column a"):
         protect(frame.where(frame > 1), KeySpec("a", missing="error"))
+
+
+def test_a_step_leaves_no_weight_of_nothing_and_says_which_step_made_labels():
+    frame = pd.DataFrame({"born": ["2001-02-03", "1960-05-06"], "w": [30.0, 120.0]})
+    chain = protect(frame, KeySpec(["born"], weight="w"))
+    with pytest.raises(DataError, match=r"step 1 \(round\): column w, the weight, would be 0 or less in 1 records"):
+        chain.apply("round", {"variable": "w", "base": 100})
+    ages = chain.apply("recode", {"variable": "born", "dates": "age", "reference": "2024-01-01"})
+    banded = ages.apply("recode", {"variable": "born", "bands": [0, 40, None]})
+    with pytest.raises(DataError, match=r"labels instead of numbers since step 2 \(recode\)"):
+        banded.apply("recode", {"variable": "born", "bands": [0, 50, None]})

@@ -221,6 +221,23 @@ def test_bands_are_proposed_for_years_alone_and_fit_their_range(ages, width):
     assert [each[1] - each[0] for each in bands] == ([width] if width else [])
 
 
+@pytest.mark.parametrize("written", ["%Y-%m-%d", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y"])
+def test_of_a_date_of_birth_years_are_proposed_in_the_format_of_the_file(written):
+    frame = pd.DataFrame({"date_of_birth": DATES.strftime(written), "sex": ROW % 2})
+    steps, keys = proposed(frame)
+    recodings = [step for step in steps if "recode" in step]
+    assert [step["recode"]["dates"] for step in recodings] == ["year"]
+    done = as_recipe({"key_variables": keys, "steps": recodings}).apply(frame)
+    assert done.state.working["date_of_birth"].tolist() == DATES.strftime("%Y").tolist()
+
+
+def test_an_id_of_letters_and_digits_that_repeats_by_wave_is_that_of_persons():
+    frame = pd.DataFrame({"wave": np.tile([2019, 2020, 2021], 200), "sex": np.repeat(np.arange(200) % 2, 3)})
+    frame.insert(0, "person_id", np.repeat([f"P{number:04}" for number in range(200)], 3))
+    guesses = guess_roles(frame).set_index("variable")
+    assert guesses.loc["person_id", "role"] == "person"
+
+
 def test_bands_that_hold_every_record_are_noted():
     frame = pd.DataFrame({"age": [1, 2, 3, 4] * 5, "sex": ["m", "f"] * 10})
     for setting, noted in (({"bands": [0, 15, 30]}, True), ({"width": 50}, True), ({"bands": [0, 3, 9]}, False)):
