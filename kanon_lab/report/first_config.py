@@ -103,8 +103,8 @@ def guess_roles(
 
     Columns are those of `Guess`: ``role`` is one of `ROLES` (one weight, household and sampling unit at most, and a key
     variable wherever some column has two values or more), ``why`` a key of ``words.csv`` without its ``by_``,
-    ``other`` roles that it may have as well, ``columns`` others that `why` is about, ``bands`` the years of the bands of
-    an age to begin with (0 where it needs none, or none leave two of them), and ``date_format`` how a key variable
+    ``other`` roles that it may have as well, ``columns`` others that `why` is about, ``bands`` the years of the bands
+    of an age to begin with (0 where it needs none, or none leave two of them), and ``date_format`` how a key variable
     writes the dates of which years are to be released ("" where it holds none).
 
     Names are matched with words in English, Spanish and Catalan (``guess.csv``), whatever their case and accents. A
