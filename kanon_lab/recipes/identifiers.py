@@ -128,9 +128,9 @@ def identifiers_in(
     frame : DataFrame
         What is released.
     spec : KeySpec, optional
-        Its roles. Key variables, household, person, weight and what is released as it is do not count for their
-        variety, nor do quantities: decimals, and whole numbers among the numeric variables unless they run or are codes
-        of one length.
+        Its roles. Key variables, household, person and what is released as it is do not count for their variety, nor do
+        quantities: decimals, and whole numbers among the numeric variables, or in the weight, unless they run or are
+        codes of one length.
     home : ndarray of int, optional
         Household of each record, -1 where it is not known: what only its members share is a value of its own too.
     known : dict, optional
@@ -150,8 +150,8 @@ def identifiers_in(
     """
     looked_at: set[str | None] = set()
     if spec is not None:
-        looked_at = {*spec.key_variables, *spec.released_as_is, spec.household, spec.person, spec.weight}
-    quantities = spec.numeric_variables if spec is not None else ()
+        looked_at = {*spec.key_variables, *spec.released_as_is, spec.household, spec.person}
+    quantities = () if spec is None else (*spec.numeric_variables, spec.weight)
     known, identifiers = {} if known is None else known, []
     for name, column in named_columns(frame):
         asked = {"varied": name not in looked_at, "quantity": name in quantities}

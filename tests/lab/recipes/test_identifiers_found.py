@@ -298,3 +298,16 @@ def test_chains_from_one_start_find_what_each_release_holds():
 def test_a_column_without_a_value_beside_households_identifies_nobody():
     frame = pd.DataFrame({"age": [1, 1], "home": [1, 2], "empty": pd.Series([None, None], dtype=object)})
     assert protect(frame, KeySpec("age", household="home")).identifiers == ()
+
+
+def test_numbers_of_records_that_are_called_a_weight_are_identifiers():
+    random = np.random.default_rng(3)
+    spec = KeySpec(["sex"], weight="w")
+    for numbers, kinds in (
+        (100_000 + random.permutation(600), ["unique"]),
+        (random.choice(np.arange(10**7, 10**8), 600, replace=False), ["unique"]),
+        (random.integers(1_000, 4_000, 600), []),
+        (random.lognormal(6, 0.6, 600), []),
+    ):
+        frame = pd.DataFrame({"sex": [*"mf"] * 300, "w": numbers})
+        assert [identifier.kind for identifier in identifiers_in(frame, spec)] == kinds
