@@ -24,7 +24,7 @@ from kanon_lab.population.law import (
     persons_in_ranges,
     variance_in_ranges,
 )
-from kanon_lab.population.occupancy import occupied_keys
+from kanon_lab.population.occupancy import expected_keys, occupied_keys
 
 #: Half-width of a 95% interval in standard deviations, by the normal approximation: good where many persons are
 #: expected. With a handful the interval covers less (89-93% seen) and its lower end may be negative.
@@ -333,7 +333,7 @@ def expected_by_k(
     blocks = []
     for name, law in birth_laws(dates).items():
         by_k = pd.DataFrame(places.cells @ persons_by_k(places.sizes, law, k_max), columns=range(1, k_max + 1))
-        keys = places.cells @ occupied_keys(places.sizes, law)[0]
+        keys = places.cells @ expected_keys(places.sizes, law)
         blocks.append(pd.concat([places.frame.assign(dates=name, keys=keys), by_k], axis=1))
     return pd.concat(blocks, ignore_index=True)
 
