@@ -54,6 +54,13 @@ def check_positive(value: object, name: str, most: float = np.inf) -> float:
     return float(value)
 
 
+def check_confidence(value: object) -> float:
+    """A confidence, a number above 0 and below 1, as a float."""
+    if not is_number(value) or not 0 < value < 1:
+        raise OptionError(f"confidence must be a number above 0 and below 1, not {described(value)}")
+    return float(value)
+
+
 def check_whole(value: object, name: str, least: int, most: int) -> int:
     """A whole number from `least` to `most` as an int."""
     if not is_number(value) or not isinstance(value, numbers.Integral) or not least <= int(value) <= most:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kanon_lab.digits import percent
-from kanon_lab.errors import OptionError, about, inside, names_only
+from kanon_lab.errors import OptionError, about, inside, names_only, shortened
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,12 +59,20 @@ def find_bounds(
     from kanon_lab.roles import KeySpec
     from kanon_lab.sample import bound_uniques
 
-    tables = []
+    tables: dict[str, pd.DataFrame] = {}
     for file in known:
         with inside("--known"), names_only(Path(file)), about(str(file)):
-            tables.append(replace(source, file=file).read().numbered)
+            name = f"--known {shortened(Path(file).name)}"
+            tables[f"{name} ({len(tables) + 1})" if name in tables else name] = _table(replace(source, file=file, sheet=None))
     plain = KeySpec(spec.key_variables, weight=spec.weight, missing=spec.missing)
     return bound_uniques(frame, plain, known=tables, **options)
+
+
+def _table(source: Source) -> pd.DataFrame:
+    """A table of what is known, in which codes of the sample's other columns are not looked for."""
+    read = replace(source, missing_codes={}).read()
+    codes = {name: codes for name, codes in source.missing_codes.items() if name in read.frame}
+    return (replace(source, missing_codes=codes).read() if codes else read).numbered
 
 
 def check_options(bounds: bool, units: list[str], **options: Any) -> dict[str, Any]:
@@ -79,11 +87,17 @@ def check_options(bounds: bool, units: list[str], **options: Any) -> dict[str, A
 
 def bounds_section(bounds: UniquesBounds | None) -> list[Section]:
     """The section of the bounds, if there are any."""
-    from kanon_lab.show.parts import Section, Table
+    from kanon_lab.show.parts import Bullets, Section, Table
 
     if bounds is None:
         return []
     ends = {"fewest": bounds.low, "most": bounds.high}
+    known = f"{bounds.size:,.0f} persons" + ("" if bounds.persons else ", which is records / fraction")
+    lines = [
+        f"population: {known}",
+        "fewest, most: no population with fewer or more uniques agrees with the sample and with what is known of it",
+        "outside: the sample contradicts this estimate",
+    ]
     texts = [(name, f"{persons:,}", percent(persons / bounds.size), "") for name, persons in ends.items()]
     for name, persons, within in zip(*(bounds.models[column] for column in bounds.models), strict=True):
         place = "no estimate" if within is None else "inside" if within else "outside"
@@ -91,4 +105,4 @@ def bounds_section(bounds: UniquesBounds | None) -> list[Section]:
             (name, f"{persons:,.0f}" if within is not None else "unknown", percent(persons / bounds.size), place)
         )
     title = f"Population uniques that agree with the sample, with a confidence of {percent(bounds.confidence)}"
-    return [Section(title, [Table.of_texts(["bound or estimate", "persons", "share", ""], texts)])]
+    return [Section(title, [Bullets(lines), Table.of_texts(["bound or estimate", "persons", "share", ""], texts)])]

@@ -28,16 +28,16 @@ Examples:
 """
 
 _NOTE = (
-    "persons: expected number; sd and half_width (95 %): what the draw of birth dates adds, the counts taken as known."
+    "persons: expected number; sd and half_width (95%): what the draw of birth dates adds, the counts taken as known."
 )
 _OF_EXACT = (
-    "lower and upper: at most 2.5 % of the distribution lies below and above. It is exact where luck is a matter of "
-    "few groups; where interval says normal, the normal curve is good."
+    "lower and upper: at most 2.5% of the distribution lies below and above. The interval is exact "
+    "where a few groups decide; where it says normal, the normal approximation is good."
 )
 
 _OF_GUESSES = (
-    "correctness: share of right guesses, if each person is guessed among those with the same place, sex and date of "
-    "birth; keys: expected number of different ones that somebody has."
+    "correctness: expected share of right guesses, if an intruder guesses each person among those with the same place, "
+    "sex and date of birth; keys: expected number of combinations of the three that at least one person has."
 )
 
 _FORMATS: dict[str, Any] = {
@@ -88,7 +88,8 @@ _FORMATS_OF_GUESSES: dict[str, Any] = {
 @click.option(
     "--correctness",
     is_flag=True,
-    help="Add the share of persons named rightly by who guesses each one by place, sex and date of birth.",
+    help="Add the share of right guesses, if an intruder guesses each person among those with the same place, sex and "
+    "date of birth.",
 )
 @click.option(
     "--exact",
@@ -133,7 +134,8 @@ def population(
     if oldest is None and pool_ages != "none":
         raise OptionError(f"--pool-ages {shortened(pool_ages)!r}: write an age in years, such as 85, or none")
     counts = load_counts(source, year=year, pool_from=oldest, columns=parse_columns(columns), **reading)
-    notes = [*([_OF_EXACT] if exact else []), *counts.attrs.get("notes", [])]
+    of_options = [*([_OF_GUESSES] if correctness else []), *([_OF_EXACT] if exact else [])]
+    notes = [*of_options, *counts.attrs.get("notes", [])]
     if places:
         counts = only_places(counts, places, source)
     by = by or ("municipality" if places else "all")
@@ -148,7 +150,6 @@ def population(
     if guessed is not None:
         title = "Right guesses by place, sex and date of birth"
         sections.append(Section(title, [Table(guessed, formats=_FORMATS_OF_GUESSES, wide=True)]))
-        notes = [_OF_GUESSES, *notes]
     print_parts(*sections, list_notes([_NOTE, *notes]))
 
 

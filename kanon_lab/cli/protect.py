@@ -265,10 +265,11 @@ def _verdict(protection, recipe, least, judged):
 
 
 def _certificate(certificate):
-    """The key cells that a suppression took, the fewest that any needs, and how far above these it is at most."""
+    """The key cells that a suppression took, the fewest that any needs or why no bound is claimed, and how far above."""
     if certificate is None:
         return None
-    return {"cells": certificate.cells, "lower_bound": certificate.least, "above": certificate.above}
+    found = {"cells": certificate.cells, "lower_bound": certificate.least, "above": certificate.above}
+    return {**found, "no_bound": certificate.required.no_bound or None}
 
 
 def _states(protection):

@@ -13,7 +13,7 @@ from kanon_lab.report.tables import OVERLAPS, indicators
 from kanon_lab.report.words import texts
 from kanon_lab.roles import MISSING_POLICIES
 from kanon_lab.show.parts import Bullets, Paragraph, Part, Section, Table, cell_text, wrapped
-from kanon_lab.terms import key_of
+from kanon_lab.terms import Note, key_of
 
 _MOST_CLAIMS = 10
 _MOST_NAMES = 12
@@ -225,6 +225,8 @@ def _claims(claims, certificate, number, of):
 def _fewest(certificate):
     """The cells that a suppression took, beside what any suppression needs."""
     cells, least = certificate.cells, certificate.least
+    if why := certificate.required.no_bound:
+        return f"cells: {cells:,}; {Note(f'no_bound_{why}')}"
     if certificate.above is None:
         return f"cells: {cells:,}; how many any suppression needs is not known"
     if cells == least:

@@ -22,7 +22,8 @@ class Guesses:
         By who takes the most frequent value of the class, or of the whole file; any of several equally frequent ones.
     drawn, others : ndarray
         By who takes the value of a record of the class that is drawn at random, itself included or not. Where nobody
-        else is in the class, the others are those of the whole file.
+        else is in the class, the others are those of the whole file. Where persons are counted, each value that a
+        person has in the class counts once, and itself is this value of the person: what else the person has stays.
     records : ndarray
         Records of each row.
     """
@@ -45,7 +46,10 @@ class Guesses:
 
     @property
     def beyond_others(self) -> float | None:
-        """How much more often a value drawn from the class is right because the record is in the file: 0-1."""
+        """How much more often a value drawn from the class is right because the record is in the file: 0-1.
+
+        Where persons are counted: because of the records of the person that have this value, not of all its records.
+        """
         return self.share(self.drawn - self.others)
 
 
@@ -63,7 +67,9 @@ def guesses_of(table: ClassTable, variable: str | pd.Series) -> Guesses:
     -----
     What a class tells beyond the file's margins includes what the other records of the class tell: that those of an
     age share an illness. What it tells beyond the others is owed to the record itself. There a value is drawn, since
-    in an even class of any size a single record makes its value the most frequent one.
+    in an even class of any size a single record makes its value the most frequent one. Of a person with several records
+    the other values stay among the others, though they would not be there without the person: where values of a person
+    agree more than those of different persons, less is owed to a record than to the whole person.
 
     Examples
     --------

@@ -367,8 +367,7 @@ def local_suppression(
     protected, cells = without_cells(frame, dict(zip(spec.key_variables, of_record.T, strict=True)), spec, counts)
     claims = claims_of(known, shown, stratum, required, spec.key_variables, counts, person)
     below, touched = (records_in(rows, counts) for rows in (violating[group], of_record.any(axis=1)))
-    # No bound is known for true keys: a value that one record loses may serve others that lose none.
-    bound = None if claim == "true_key" else Requirement(start, records, required, policy)
+    bound = Requirement(start, records, required, policy, claim == "true_key")
     return Suppression(protected, cells, below, touched, claims, bound)
 
 

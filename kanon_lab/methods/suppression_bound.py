@@ -184,23 +184,33 @@ class Requirement:
         Columns of `codes`, and how many records must be alike in them.
     missing : {"category", "wildcard"}
         Whether records are alike that are equal, or compatible.
+    true_keys : bool
+        Whether true keys had to meet compatible records as well.
     """
 
     codes: np.ndarray
     records: np.ndarray
     combinations: Sequence[Combination]
     missing: str
+    true_keys: bool = False
+
+    @property
+    def no_bound(self) -> str:
+        """Why no bound is claimed: ``true_keys`` or several ``combinations``; empty where one is."""
+        if self.true_keys:  # a value that one record loses may serve others, which lose none
+            return "true_keys"
+        return "combinations" if self.missing == "wildcard" and len(self.combinations) > 1 else ""
 
     @cached_property
     def least_cells(self) -> int | None:
-        """A bound from below on the cells that any suppression takes for it; None where none is known.
+        """A bound from below on the cells that any suppression takes for it; None where none is claimed (`no_bound`).
 
         If a missing value may be any value, each record below k has to lose a value of its own (a few blank records
-        would do otherwise); for several combinations of keys none is then known.
+        would do otherwise).
         """
+        if self.no_bound:
+            return None
         if self.missing == "wildcard":
-            if len(self.combinations) > 1:
-                return None
             part = self._columns(self.combinations[0][0])
             group, some = distinct_rows(part)
             records = np.bincount(group, self.records)

@@ -172,7 +172,7 @@ def transition_epsilon(matrix: object) -> float:
     used = largest > 0
     if (least[used] == 0).any():
         return float("inf")
-    return float(np.log(largest[used] / least[used]).max())
+    return float((np.log(largest[used]) - np.log(least[used])).max())
 
 
 def estimated_shares(observed: Shares, matrix: object) -> pd.Series:

@@ -12,8 +12,9 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from kanon_lab.arguments import as_numbers, check_confidence
 from kanon_lab.errors import OptionError
-from kanon_lab.population.law import BirthLaw, KRange, as_ranges, persons_in_ranges, variance_in_ranges
+from kanon_lab.population.law import BirthLaw, KRange, as_ranges, check_cells, persons_in_ranges, variance_in_ranges
 
 #: An interval is exact where the standard deviation is below so many times the range's last k (of an open range the k
 #: before its first), and else, where the normal curve is good, if that takes no more than so many terms, each some
@@ -62,8 +63,11 @@ def distribution_in_range(
     >>> persons.tolist(), probability.round(4).tolist()
     ([0, 1, 2, 3], [0.0625, 0.5625, 0.0, 0.375])
     """
-    law, (k_range,) = BirthLaw.of(periods), as_ranges([k_range] if isinstance(k_range, KRange) else k_range)
-    cells, number = np.unique(np.asarray(n), return_counts=True)
+    law, ranges = BirthLaw.of(periods), as_ranges([k_range] if isinstance(k_range, KRange) else k_range)
+    if len(ranges) > 1:
+        raise OptionError("k_range: a distribution is of a single range of k, such as '1' or '8+'")
+    k_range = ranges[0]
+    cells, number = np.unique(check_cells(n), return_counts=True)
     mean = number @ persons_in_ranges(cells, law, [k_range])[:, 0]
     sd = np.sqrt(number @ variance_in_ranges(cells, law, [k_range])[:, 0])
     sums = _Sum(cells, number, law, k_range, float(mean), float(sd))
@@ -81,6 +85,7 @@ class _Sum:
         self.total = int(self.cells @ self.number)
         self.open = k_range.k_to is None
         self.low, self.high = (1, k_range.k_from - 1) if k_range.k_to is None else (k_range.k_from, k_range.k_to)
+        self.high = min(self.high, int(self.cells.max(initial=0)))  # nobody is in a larger group
         self.step = self.low if self.low == self.high else 1
         most = int((self.cells // self.step) @ self.number) + 1
         # So many numbers of steps at least that none lies beyond them but by a chance that rounding hides.
@@ -117,7 +122,8 @@ class _Sum:
             change, log = np.expm1(1j * np.outer(sizes // self.step, theta[start : start + block])), 0
             for p, times in zip(self.law.probability, self.law.multiplicity, strict=True):
                 births = poisson.pmf(sizes, n * p) * np.exp(1j * alpha * sizes)
-                with np.errstate(divide="ignore"):
+                # A factor may be 0: its logarithm is infinite, and turned by no angle.
+                with np.errstate(divide="ignore", invalid="ignore"):
                     log = log + times * np.log(np.exp(n * p * np.expm1(1j * alpha)) + births @ change)
             result[start : start + block] = (np.exp(log) * np.exp(-1j * alpha * n)).mean(axis=0)
         return result / result[0].real  # which is the chance that the births add up
@@ -142,7 +148,10 @@ def central_interval(persons: np.ndarray, probability: np.ndarray, confidence: f
     >>> kanon_lab.population.central_interval(np.arange(4), np.array([0.01, 0.49, 0.48, 0.02]))
     (1, 2)
     """
-    tail = (1 - confidence) / 2
+    tail = (1 - check_confidence(confidence)) / 2
+    persons, probability = np.asarray(persons), as_numbers(probability, "probability")
+    if not len(probability) or persons.shape != probability.shape:
+        raise OptionError("persons and probability must be two arrays of as many numbers, one or more")
     below = np.cumsum(probability)
     # Rounding must not move an end over a number whose tail is just the half.
     low = int(np.searchsorted(below, tail + 1e-12, side="right"))
@@ -169,7 +178,9 @@ def place_intervals(
     ]
     exact = np.array([[entry.needed for entry in row] for row in sums])
     if sum(entry.terms for row in sums for entry in row if entry.needed) > MOST_TERMS_IN_ALL:
-        raise OptionError("exact intervals of so many places and ranges take too long: choose fewer")
+        raise OptionError(
+            f"exact intervals take too long (places: {len(sums):,}, ranges of k: {len(ranges)}); choose fewer of them"
+        )
     total = np.array([[entry.total for entry in row] for row in sums])
     low = np.maximum(np.floor(persons - half_width), 0).astype(np.int64)
     high = np.minimum(np.ceil(persons + half_width), total).astype(np.int64)

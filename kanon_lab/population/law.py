@@ -62,7 +62,7 @@ def parse_ranges(text: str) -> tuple[KRange, ...]:
 
 def as_ranges(ranges: str | Iterable[KRange]) -> tuple[KRange, ...]:
     """Ranges from a text or from `KRange` objects, at least one."""
-    result = parse_ranges(ranges) if isinstance(ranges, str) else tuple(ranges or ())
+    result = parse_ranges(ranges) if isinstance(ranges, str) else tuple(ranges if isinstance(ranges, Iterable) else ())
     if not result:
         raise OptionError("no range of k was given: write for example 1,2-5,6+")
     if not all(isinstance(r, KRange) for r in result):

@@ -9,6 +9,17 @@ import numpy as np
 from kanon_lab.population.law import BirthLaw, check_cells, pairs_of_periods
 
 
+def expected_keys(n: np.ndarray, periods: int | Sequence[float] | np.ndarray | BirthLaw) -> np.ndarray:
+    """Expected number of periods with a birth, as `occupied_keys` has it."""
+    n, law = check_cells(n), BirthLaw.of(periods)
+    return sum((m * _occupied(n, p) for p, m in zip(law.probability, law.multiplicity, strict=True)), np.zeros(n.size))
+
+
+def _occupied(n: np.ndarray, p: float) -> np.ndarray:
+    """The probability that somebody is born in a period."""
+    return -np.expm1(n * np.log1p(-p)) if p < 1 else (n > 0).astype(float)
+
+
 def occupied_keys(n: np.ndarray, periods: int | Sequence[float] | np.ndarray | BirthLaw) -> tuple[np.ndarray, ...]:
     """Expected number of periods with a birth, and its variance, in cells of n persons.
 
@@ -36,16 +47,13 @@ def occupied_keys(n: np.ndarray, periods: int | Sequence[float] | np.ndarray | B
     ([1.0, 1.75], [0.0, 0.1875])
     """
     n, law = check_cells(n), BirthLaw.of(periods)
-    occupied, variance = np.zeros(n.size), np.zeros(n.size)
+    variance = np.zeros(n.size)
     for p, m in zip(law.probability, law.multiplicity, strict=True):
-        empty = (1 - p) ** n
-        share = -np.expm1(n * np.log1p(-p)) if p < 1 else 1 - empty
-        occupied += m * share
-        variance += m * empty * share
+        variance += m * (1 - p) ** n * _occupied(n, p)
     for p, q, m in zip(*pairs_of_periods(law), strict=True):
         if p + q < 1:
             both, other = n * np.log1p(-p) + n * np.log1p(-q), n * np.log1p(-p * q / ((1 - p) * (1 - q)))
             variance += m * np.exp(both) * np.expm1(other)
         else:
             variance -= m * np.where(n > 0, (1 - p) ** n * (1 - q) ** n, 0)
-    return occupied, np.maximum(variance, 0)
+    return expected_keys(n, law), np.maximum(variance, 0)

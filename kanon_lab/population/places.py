@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from kanon_lab.arguments import check_frame
 from kanon_lab.data.labels import MOST_PERSONS, lowest_age
 from kanon_lab.data.sets import PROVINCES
 from kanon_lab.errors import OptionError
@@ -23,7 +24,7 @@ from kanon_lab.population.law import (
     persons_in_ranges,
     variance_in_ranges,
 )
-from kanon_lab.population.occupancy import occupied_keys
+from kanon_lab.population.occupancy import expected_keys, occupied_keys
 
 #: Half-width of a 95% interval in standard deviations, by the normal approximation: good where many persons are
 #: expected. With a handful the interval covers less (89-93% seen) and its lower end may be negative.
@@ -91,7 +92,7 @@ def anonymity(
         ``k_from``, ``k_to`` (missing where open), ``persons``, ``share`` (0-1 of the population, missing where it is
         0), ``sd`` (exact) and ``half_width`` (1.96 sd: a 95 % interval by the normal approximation, poor where only a
         handful of persons is expected), in persons. With `exact` also ``lower`` and ``upper``, whole persons: below and
-        above lies at most 2.5 % of the exact distribution; and ``interval``, ``exact`` or ``normal``. It is exact
+        above lies at most 2.5% of the exact distribution; and ``interval``, ``exact`` or ``normal``. It is exact
         where sd is below 30 times the last k of the range (of an open one, the k before its first), so that luck is a
         matter of few groups, and where it is quick (5 million terms); else half_width on either side, rounded outwards.
         The spread covers the birth dates only, given the counts: not errors of the counts, nor of the assumption that
@@ -193,7 +194,7 @@ def rows_of(laws: Mapping[str, BirthLaw], ranges: Sequence[KRange]) -> pd.DataFr
 
 def birth_laws(dates: Iterable[str] | Mapping[str, int | Sequence[float]]) -> dict[str, BirthLaw]:
     """The law of each date granularity, by its name: known names, or a mapping of name to periods."""
-    dates = (dates,) if isinstance(dates, str) else dates or ()
+    dates = (dates,) if isinstance(dates, str) else dates if isinstance(dates, Iterable) else ()
     if not isinstance(dates, Mapping):
         unknown = [d for d in dates if d not in PERIODS]
         if unknown:
@@ -224,6 +225,7 @@ def place_codes(counts: pd.DataFrame, by: str) -> tuple[np.ndarray, pd.DataFrame
 
 def _check(counts: pd.DataFrame) -> None:
     """Refuse what no reader returns; `kanon_lab.data.check_counts` makes a sound frame of other ones."""
+    check_frame(counts)
     absent = [column for column in ("place", "name", "province", "persons") if column not in counts]
     if absent:
         raise OptionError(f"the population has no column {absent[0]}: see kanon_lab.data.check_counts")
@@ -331,7 +333,7 @@ def expected_by_k(
     blocks = []
     for name, law in birth_laws(dates).items():
         by_k = pd.DataFrame(places.cells @ persons_by_k(places.sizes, law, k_max), columns=range(1, k_max + 1))
-        keys = places.cells @ occupied_keys(places.sizes, law)[0]
+        keys = places.cells @ expected_keys(places.sizes, law)
         blocks.append(pd.concat([places.frame.assign(dates=name, keys=keys), by_k], axis=1))
     return pd.concat(blocks, ignore_index=True)
 

@@ -79,7 +79,8 @@ class Analysis:
         one value).
     steps : DataFrame
         `Protection.history`, with ``settings`` (text) and ``below`` (records below k); of a suppression ``key_cells``
-        that it took, the ``least_cells`` that any needs, and how far ``above`` these it is at most (whole per cents).
+        that it took, the ``least_cells`` that any needs, and how far ``above`` these it is at most (whole per cents),
+        or why ``no_bound`` is claimed.
     claims : DataFrame
         Of the release, for the k of the summary: ``k``, ``claim``, ``records``, ``share``.
     indicators : DataFrame
@@ -332,6 +333,7 @@ def _steps(protection: Protection, summary: Mapping[str, Any]) -> pd.DataFrame:
         key_cells=taken.map(lambda certificate: certificate.cells),
         least_cells=taken.map(lambda certificate: certificate.least),
         above=pd.Series(above, dtype=float),
+        no_bound=taken.map(lambda certificate: certificate.required.no_bound if certificate.cells else ""),
     ).astype({"key_cells": "Int64", "least_cells": "Int64"})
 
 

@@ -264,7 +264,7 @@ _FRAMES: dict[str, dict[Any, _KIND | None]] = {
     "unique_sets": _shown("version variables size", count="records"),
     "diversity": _shown("variable", count="homogeneous") | _measured("diversity"),
     "steps": _shown(
-        "step name settings columns_removed above",
+        "step name settings columns_removed above no_bound",
         touched="records_touched cells_changed cells_suppressed key_cells least_cells",
         count="below",
     )

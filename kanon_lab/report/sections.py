@@ -274,11 +274,13 @@ def _recipe(a: Analysis, w: Words) -> list:
 
 
 def _fewest(a: Analysis, w: Words) -> list:
-    """The cells that suppressions took, beside what any suppression needs; on a public page where both are many."""
+    """The cells that suppressions took, beside what any needs (on a public page where both are many), or why none is known."""
     lines = []
     for row in named_rows(a.steps):
         cells, least = row.key_cells, row.least_cells
-        if isinstance(cells, Integral) and isinstance(least, Integral) and 0 < int(least) <= int(cells):
+        if isinstance(row.no_bound, str) and row.no_bound:
+            lines.append(w.say("no_bound", step=row.step, why=w.note(Note(f"no_bound_{row.no_bound}"))))
+        elif isinstance(cells, Integral) and isinstance(least, Integral) and 0 < int(least) <= int(cells):
             lines.append(w.say("fewest_cells", step=row.step, cells=cells, least=least, above=w.percent(row.above)))
     return [Bullets(lines)] if lines else []
 

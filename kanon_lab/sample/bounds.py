@@ -11,14 +11,14 @@ large samples.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from kanon_lab.arguments import check_choice, check_frame, check_positive, check_whole
+from kanon_lab.arguments import check_choice, check_confidence, check_frame, check_whole
 from kanon_lab.classes import class_table
 from kanon_lab.classes.counts import codes_of_population
 from kanon_lab.columns import distinct_rows, refuse
@@ -29,6 +29,9 @@ from kanon_lab.sample.estimators import METHODS, check_cells, check_methods, est
 from kanon_lab.sample.programs import ONE_BY_ONE, Knowledge, fewest_and_most, moves_of_fixed
 from kanon_lab.sample.study import SCHEMES
 from kanon_lab.sample.subsamples import clustering
+
+#: Columns of what is known of blocks.
+_KNOWN = "persons", "least"
 
 #: Values of `least` in a population that may differ.
 MOST_STRATA = 20
@@ -93,7 +96,7 @@ def bound_uniques(
     confidence: float = 0.95,
     persons: int | None = None,
     cells: int | None = None,
-    known: pd.DataFrame | Sequence[pd.DataFrame] = (),
+    known: pd.DataFrame | Sequence[pd.DataFrame] | Mapping[str, pd.DataFrame] = (),
     methods: Iterable[str] | str = tuple(METHODS),
     seed: int = 0,
 ) -> UniquesBounds:
@@ -118,9 +121,9 @@ def bound_uniques(
         else what the number of records allows.
     cells : int, optional
         Combinations of key values that can occur in the population, which has no more classes than that.
-    known : DataFrame or sequence of DataFrame
+    known : DataFrame, sequence of DataFrame, or mapping of str to DataFrame
         What else is known of the population, as tables with one or more key variables, a row for each block of equal
-        values; only with a DataFrame. ``persons``: the number of all persons in the block (a margin, with all its
+        values; only with a DataFrame. Errors call a table by its name in a mapping. ``persons``: the number of all persons in the block (a margin, with all its
         blocks). ``least``: the fewest persons that a class in the block has, if anybody is in it (1 in blocks that are
         not there; at most 20 different numbers).
     methods : sequence of str, or str
@@ -161,17 +164,14 @@ def bound_uniques(
     [True, True]
     """
     scheme, seed = check_choice(scheme, "scheme", SCHEMES), check_seed(seed)
-    confidence = check_positive(confidence, "confidence", 1)
-    if confidence == 1:
-        raise OptionError("confidence must be below 1: no sample is sure of anything")
-    known = (known,) if isinstance(known, pd.DataFrame) else tuple(known or ())
+    confidence, tables = check_confidence(confidence), _tables(known)
     notes: tuple[str, ...] = ()
     stratum: np.ndarray | None = None
     margins: tuple[np.ndarray, ...] = ()
     least = np.ones(1, dtype=np.int64)
     if isinstance(sizes, pd.DataFrame):
-        sizes, fraction, stratum, margins, least, notes = _of_sample(sizes, spec, fraction, scheme, known, seed)
-    elif spec is not None or known:
+        sizes, fraction, stratum, margins, least, notes = _of_sample(sizes, spec, fraction, scheme, tables, seed)
+    elif spec is not None or tables:
         raise OptionError("key variables and what is known of blocks are for a sample of records, not for class sizes")
     counts, fraction = size_counts(sizes), as_fraction(fraction)
     records = np.asarray(sizes).astype(np.int64)
@@ -194,8 +194,16 @@ def bound_uniques(
     )
 
 
+def _tables(known: Any) -> dict[str, pd.DataFrame]:
+    """The tables of what is known, by what errors call them."""
+    tables = known if isinstance(known, Mapping | list | tuple) else () if known is None else [known]
+    if isinstance(tables, Mapping):
+        return {str(name): table for name, table in tables.items()}
+    return {f"table {number} of what is known": table for number, table in enumerate(tables, 1)}
+
+
 def _of_sample(
-    frame: pd.DataFrame, spec: Any, fraction: float | None, scheme: str, known: Sequence[pd.DataFrame], seed: int
+    frame: pd.DataFrame, spec: Any, fraction: float | None, scheme: str, known: Mapping[str, pd.DataFrame], seed: int
 ) -> tuple[np.ndarray, float, np.ndarray, tuple[np.ndarray, ...], np.ndarray, tuple[str, ...]]:
     """Of a sample: records and stratum of each class, the fraction, margins, `least` of each stratum, and warnings."""
     if spec is None:
@@ -222,13 +230,17 @@ def _of_sample(
     first = np.empty(table.n_classes, dtype=np.int64)
     first[table.class_of_record] = np.arange(table.n)
     fewest, margins, levels = np.ones(table.n_classes, dtype=np.int64), [], {1}
-    for number, blocks in enumerate(known, 1):
-        with about(f"table {number} of what is known"):
+    for name, blocks in known.items():
+        with about(name):
             block = _blocks_of(frame, blocks, table.spec)
             if "persons" in blocks:
                 margins.append(_margin(blocks, block))
             if "least" in blocks:
                 least = _whole_numbers(blocks["least"], 1)
+                if "persons" in blocks:
+                    persons = _whole_numbers(blocks["persons"], 0)
+                    small = (persons > 0) & (persons < least)
+                    refuse(small, blocks.index, "least", "more persons in a class than in its block; mend one of them")
                 fewest = np.maximum(fewest, np.append(least, 1)[block[first]])
                 # A margin has all blocks: then no class is in one where nothing is known.
                 levels = (levels - {1} if "persons" in blocks else levels) | {*least.tolist()}
@@ -244,8 +256,13 @@ def _blocks_of(frame: pd.DataFrame, blocks: pd.DataFrame, spec: KeySpec) -> np.n
     """Of each record of the sample its row in a table of blocks, -1 if it is not there."""
     check_frame(blocks)
     names = [name for name in spec.key_variables if name in blocks]
-    if not names or not {"persons", "least"} & {*blocks} or not len(blocks):
-        raise DataError("needs a column of one or more key variables, and a column persons or least")
+    if not blocks.columns.is_unique:
+        raise DataError("has two columns of the same name; give every column its own name")
+    if taken := sorted({*_KNOWN} & {*names}):
+        raise DataError(f"{taken[0]} is a key variable and what is known; call the key variable something else")
+    if not names or not {*_KNOWN} & {*blocks} or not len(blocks):
+        keys = shortened(", ".join(map(str, spec.key_variables)))
+        raise DataError(f"needs one or more of the key variables ({keys}) as columns, a column persons or least, and rows")
     if class_table(blocks, KeySpec(names, missing=spec.missing)).n_classes < len(blocks):
         raise DataError("has two rows for the same block; add them up")
     table = class_table(frame, KeySpec(names, missing=spec.missing))
@@ -268,10 +285,12 @@ def _margin(blocks: pd.DataFrame, block: np.ndarray) -> np.ndarray:
 
 
 def _whole_numbers(column: pd.Series, least: int) -> np.ndarray:
-    values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+    plain = column.dtype.kind in "iufOUTS" or pd.api.types.is_string_dtype(column)
+    numbers = pd.to_numeric(column, errors="coerce") if plain else pd.Series(np.nan, index=column.index)
+    values = numbers.to_numpy(dtype=float, na_value=np.nan)
     refuse(
         ~((values >= least) & (values == np.floor(values)) & (values <= MOST_RECORDS)),
-        *(column.index, column.name, f"no whole number from {least} on; mend it"),
+        *(column.index, column.name, f"not a whole number from {least} to {MOST_RECORDS:,}; mend it"),
     )
     return values.astype(np.int64)
 

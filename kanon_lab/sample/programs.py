@@ -116,7 +116,10 @@ def fewest_and_most(
         fewest = max(fewest, float(sizes.sum()))
     else:
         if not fewest * (1 - ROUNDING) <= known.total <= most * (1 + ROUNDING):
-            raise DataError(_CONTRADICTION)
+            raise DataError(
+                f"of {known.total:,} persons a fraction of {fraction:.3g} is about {known.total * fraction:,.0f}, and the "
+                f"sample has {int(sizes.sum()):,} records; mend the fraction, or the number of persons"
+            )
         fewest = most = float(known.total)
     columns = _columns(least, int(most))
     counted = np.arange(1, COUNTED + 2)
@@ -132,9 +135,12 @@ def fewest_and_most(
     matrix /= columns.low
     size = np.abs(matrix).max(axis=1, keepdims=True)
     size[size == 0] = 1
-    room = _room(columns, known, most)
+    # No row is above its size times all persons, or below minus that: chances can be too small to divide by.
+    whole = size[:, 0] * most
+    limits = np.clip(limits, -2 * whole, whole) / whole
+    room = _room(columns, known, most) / most
     alone = (columns.low == 1).astype(float)
-    low, high = (_least_value(sign * alone, matrix / size, limits / size[:, 0] / most, room / most) for sign in (1, -1))
+    low, high = (_least_value(sign * alone, matrix / size, limits, room) for sign in (1, -1))
     if low is None or high is None:
         raise DataError(_CONTRADICTION)
     # Bounds of whole numbers are whole.

@@ -47,6 +47,8 @@ class PitmanYor:
 
 def _log_rise(x: float, more: float) -> float:
     """log(gamma(x + more) / gamma(x)), without the loss of digits of a difference of two large logarithms."""
+    if not more:  # whatever x is
+        return 0.0
     if more < _SMALL:
         return float(more * digamma(x + more / 2))
     if x < _LARGE:

@@ -49,3 +49,9 @@ def test_the_forecast_is_right_in_the_sample_and_too_high_beyond():
     assert row["fitted"] == pytest.approx(row["in_sample"], abs=1e-4)
     assert row["truth"] == pytest.approx(0.56835, abs=5e-6)
     assert 0.03 < row["error"] < 0.08
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_sample_of_a_single_key_stays_with_it_without_a_warning():
+    fitted = fit_pitman_yor([0, 0, 0, 1])
+    assert fitted.keys(10) == pytest.approx(1) and fitted.keys(10**6) == pytest.approx(1)

@@ -158,10 +158,28 @@ def test_bounds_are_those_of_the_function_in_json_and_words(survey, tmp_path, ca
         (["--fraction", "0.3", "--bounds", "--household", "home"], "leave out --cluster and --household"),
         (["--fraction", "0.3", "--bounds", "--known", "no.csv"], "--known: no.csv: no such file"),
         (["--fraction", "0.3", "--bounds", "--persons", "12"], "persons must be a whole number from 600"),
-        (["--fraction", "0.9", "--bounds", "--persons", "99999"], "no population agrees with the sample"),
+        (["--fraction", "0.9", "--bounds", "--persons", "99999"], "and the sample has 600 records; mend the fraction"),
     ],
 )
 def test_options_of_bounds_that_do_not_fit_are_refused_in_one_line(survey, capsys, options, text):
     assert run(["subsample", survey, *KEYS, *options]) == 2
     err = capsys.readouterr().err
     assert text in err and err.count("\n") == 1
+
+
+def test_a_table_of_what_is_known_is_read_without_what_is_asked_of_the_sample_alone(tmp_path, capsys):
+    sample = tmp_path / "sample.xlsx"
+    with pd.ExcelWriter(sample) as book:
+        pd.DataFrame({"other": [1]}).to_excel(book, sheet_name="first", index=False)
+        a_file().to_excel(book, sheet_name="records", index=False)
+    table = tmp_path / "regions.csv"
+    margin = pd.DataFrame({"region": ["01", "02"], "persons": [1000, 1000]})
+    margin.to_csv(table, index=False)
+    asked = ["subsample", str(sample), "--sheet", "records", *KEYS, "--fraction", "0.3", "--bounds"]
+    assert run([*asked, "--missing-codes", "job=99", "--known", str(table)]) == 0
+    assert "population: 2,000 persons" in capsys.readouterr().out
+    margin.assign(persons=["SECRET", -1]).to_csv(table, index=False)
+    assert run([*asked, "--known", str(table)]) == 2
+    err = capsys.readouterr().err
+    assert "--known regions.csv: column persons: row 2 (and 1 more): not a whole number" in err
+    assert "SECRET" not in err and str(tmp_path) not in err and err.count("\n") == 1

@@ -67,7 +67,7 @@ def test_exact_intervals_are_added_on_request(capsys):
         (0, 0, "exact"),
     ]
     _, out, _ = call(capsys, *asked, "--exact")
-    assert "lower  upper  interval" in out and "the normal curve is good" in " ".join(out.split())
+    assert "lower  upper  interval" in out and "the normal approximation is good" in " ".join(out.split())
     code, _, err = call(capsys, *asked, "--exact", "--round-each-k")
     assert code == 2 and "not rounded k by k" in err
 
@@ -107,3 +107,14 @@ def test_counts_are_read_from_another_sheet_tabs_and_an_archive(capsys, tmp_path
     code, out, err = call(capsys, "population", tmp_path / "a.tsv", "--sheet", "2")
     assert (code, out) == (2, "") and err.endswith("has no sheets to choose from; leave out the sheet (--sheet)\n")
     assert call(capsys, "population", tmp_path / "a.xlsx", "--sheet", "3")[0] == 2
+
+
+def test_right_guesses_are_added_on_request(capsys):
+    asked = ["population", "spain-2010", "--place", "29025", "--dates", "day", "--ranges", "1+", "--correctness"]
+    code, out, _ = call(capsys, *asked, "--json")
+    found = json.loads(out)
+    (row,) = found["correctness"]
+    assert code == 0 and row["correctness"] == row["keys"] / row["population"]
+    assert found["notes"][0].startswith("correctness: expected share of right guesses")
+    _, out, _ = call(capsys, *asked)
+    assert "61.6%" in out and found["notes"][0] in " ".join(out.split())

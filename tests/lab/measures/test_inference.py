@@ -83,3 +83,18 @@ def test_where_a_key_is_hidden_the_true_key_guesses():
         right += _chance(frame["s"][i], met)
     margins = sum(_chance(value, list(frame["s"])) for value in frame["s"])
     assert found == pytest.approx((right - margins) / 6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 4), st.sampled_from("ab"), st.sampled_from("xyz")), min_size=1, max_size=14))
+def test_of_a_person_the_value_is_left_out_and_other_values_stay(rows):
+    frame = pd.DataFrame(rows, columns=["id", "place", "illness"])
+    spec = KeySpec("place", person="id", sensitive_variables="illness")
+    guesses = guesses_of(class_table(frame, spec), "illness")
+    everywhere = {(person, value) for person, _, value in rows}
+    for number, (person, place, value) in enumerate(rows):
+        pairs = {(row[0], row[2]) for row in rows if row[1] == place}
+        others = [pair[1] for pair in pairs - {(person, value)} or everywhere - {(person, value)}]
+        assert guesses.drawn[number] == pytest.approx([pair[1] for pair in pairs].count(value) / len(pairs))
+        assert guesses.others[number] == pytest.approx(others.count(value) / max(len(others), 1))
+    assert guesses.beyond_others > -1e-12

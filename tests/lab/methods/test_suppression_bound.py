@@ -192,7 +192,10 @@ def test_in_counts_and_for_persons_whole_classes_move():
 def test_no_bound_is_claimed_where_none_is_known():
     frame = pd.DataFrame([[0, 0, 1], [0, 1, 1], [1, 0, 1], [1, 1, 0]], columns=KEYS)
     several = [{"size": 2, "k": 2}]
-    assert local_suppression(frame, KEYS, k_required=2, combinations=several).lower_bound is None
+    result = local_suppression(frame, KEYS, k_required=2, combinations=several)
+    assert (result.lower_bound, result.required.no_bound) == (None, "combinations")
+    result = local_suppression(frame, KEYS, k_required=2, claim="true_key")
+    assert (result.lower_bound, result.certificate.above, result.required.no_bound) == (None, None, "true_keys")
     spec = KeySpec(KEYS, missing="category")
     result = local_suppression(frame, spec, k_required=2, combinations=several)
     assert 0 < result.lower_bound <= result.total

@@ -17,6 +17,7 @@ from kanon_lab.methods.transition import (
     posterior,
     redrawing_matrix,
     shares_covariance,
+    transition_epsilon,
     transition_matrix,
 )
 
@@ -222,3 +223,18 @@ def test_numbers_beyond_all_floats_and_halves_of_characters_are_refused_in_one_l
     with pytest.raises(OptionError) as caught:
         run()
     assert len(str(caught.value)) < 200
+
+
+@pytest.mark.filterwarnings("error")
+@given(laws())
+def test_epsilon_is_the_log_of_the_largest_ratio_in_a_column(law):
+    matrix, _ = law
+    ratios = [max(column) / min(column) if min(column) else np.inf for column in zip(*matrix) if max(column)]
+    found = transition_epsilon(pd.DataFrame([[float(cell) for cell in row] for row in matrix]))
+    assert found == pytest.approx(float(np.log(float(max(ratios)))), abs=1e-12)
+
+
+@pytest.mark.filterwarnings("error")
+def test_epsilon_of_the_smallest_probability_is_finite():
+    least = 5e-324
+    assert transition_epsilon({"a": {"a": 1.0, "b": least}, "b": {"a": 0.5, "b": 0.5}}) == pytest.approx(743.75, abs=0.01)

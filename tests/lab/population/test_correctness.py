@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import kanon_lab
 from kanon_lab.cli import run
-from kanon_lab.population import correctness, occupied_keys
-from kanon_lab.population.places import explorer_grid, shares_at_k
+from kanon_lab.population import correctness, occupancy, occupied_keys
+from kanon_lab.population.places import expected_by_k, explorer_grid, shares_at_k
 from kanon_lab.population.simulation import draw_key_sizes
 
 
@@ -68,6 +68,14 @@ def test_the_explorer_has_the_same_share():
     counts = kanon_lab.load_counts("malaga-2010")
     shares = shares_at_k(explorer_grid(counts, k_max=3), 2).query("place == 'all'")
     np.testing.assert_allclose(shares["correctness"], correctness(counts)["correctness"], rtol=1e-12)
+
+
+def test_the_explorer_computes_no_variance(monkeypatch):
+    monkeypatch.setattr(occupancy, "pairs_of_periods", None)
+    chances = np.arange(1, 367) / np.arange(1, 367).sum()
+    counts = pd.DataFrame({"place": "29001", "name": "", "province": "29", "persons": [0, 1, 9]})
+    expected = expected_by_k(counts, dates={"day": chances, "once": 1}, k_max=2)
+    assert expected["keys"].tolist() == pytest.approx([1 + (1 - (1 - chances) ** 9).sum(), 2])
 
 
 def test_the_command_adds_it(capsys):

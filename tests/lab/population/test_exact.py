@@ -117,6 +117,31 @@ def test_what_takes_too_long_or_does_not_go_together_is_refused(monkeypatch):
         distribution_in_range([5, 9], 60, "1")
 
 
+@pytest.mark.filterwarnings("error")
+def test_ranges_that_nobody_or_everybody_is_in_are_quick_and_warn_of_nothing():
+    assert distribution_in_range([10**6] * 3, 1826, "1")[0][0] == 0
+    for k_range, persons in (("1-100000000000", 14), ("100000000000+", 0), ("10-12", 0)):
+        numbers, probability = distribution_in_range([5, 9], 1, k_range)
+        assert (numbers.tolist(), probability.tolist()) == ([persons], [1.0]) or probability[numbers == persons] > 0.999
+    law = anonymity(
+        pd.DataFrame({"place": "01001", "name": "a", "province": "01", "persons": [2000]}),
+        dates={"once": 1},
+        ranges="1,2,2000+",
+        exact=True,
+    )
+    assert law["lower"].tolist() == law["upper"].tolist() == [0, 0, 2000]
+
+
+def test_arguments_of_distributions_and_intervals_are_checked():
+    with pytest.raises(OptionError, match="a single range of k"):
+        distribution_in_range([3], 4, "1,2")
+    with pytest.raises(OptionError, match="cells must be one list of whole numbers"):
+        distribution_in_range([[3]], 4, "1")
+    for persons, probability, confidence in (([], [], 0.9), ([1, 2], [1.0], 0.9), ([1], [1.0], 1), ([1], [1.0], "x")):
+        with pytest.raises(OptionError):
+            central_interval(np.array(persons), np.array(probability), confidence)
+
+
 def test_empty_places_have_nobody_in_any_range():
     counts = pd.DataFrame({"place": "01001", "name": "a", "province": "01", "persons": [0, 0]})
     law = anonymity(counts, dates=["day"], ranges="1,2+,1+", exact=True)

@@ -209,12 +209,12 @@ def test_weights_thin_the_sample_to_equal_chances():
 @pytest.mark.parametrize(
     ("arguments", "error", "text"),
     [
-        ({"sizes": [1, 2], "fraction": 0.5, "confidence": 1}, OptionError, "confidence must be below 1"),
+        ({"sizes": [1, 2], "fraction": 0.5, "confidence": 1}, OptionError, "confidence must be a number above 0 and below 1"),
         ({"sizes": [1, 2], "fraction": 0.5, "known": pd.DataFrame({"a": [1]})}, OptionError, "not for class sizes"),
         ({"sizes": [1, 2], "fraction": 0.5, "persons": 2}, OptionError, "persons must be a whole number from 3"),
         ({"spec": KEYS}, OptionError, "give the sampling fraction"),
         ({"spec": KeySpec(KEYS, weight="w"), "fraction": 0.5}, OptionError, "the weights in w say"),
-        ({"spec": KEYS, "known": pd.DataFrame({"town": [0]})}, DataError, "table 1 .*: needs a column"),
+        ({"spec": KEYS, "known": pd.DataFrame({"town": [0]})}, DataError, "table 1 .*: needs one or more of the key variables"),
         ({"spec": KEYS, "known": pd.DataFrame({"town": [0], "persons": [9999]})}, DataError, "in no block of it"),
         (
             {"spec": KEYS, "known": pd.DataFrame({"town": range(4), "persons": 9})},
@@ -226,7 +226,21 @@ def test_weights_thin_the_sample_to_equal_chances():
             DataError,
             "two rows for the same block",
         ),
-        ({"spec": KEYS, "known": pd.DataFrame({"town": [0], "least": [0.5]})}, DataError, "no whole number from 1"),
+        ({"spec": KEYS, "known": pd.DataFrame({"town": [0], "least": [0.5]})}, DataError, "not a whole number from 1"),
+        ({"spec": KEYS, "known": {"towns": pd.DataFrame({"town": [0], "least": [True]})}}, DataError, "towns: .*whole"),
+        ({"spec": KEYS, "known": 3}, OptionError, "a DataFrame is needed, not int"),
+        (
+            {"spec": KEYS, "known": pd.DataFrame([[0, 1, 2]], columns=["town", "persons", "persons"])},
+            DataError,
+            "two columns of the same name",
+        ),
+        (
+            {"spec": KEYS, "known": pd.DataFrame({"town": range(5), "persons": 999, "least": 1000})},
+            DataError,
+            "more persons in a class than in its block",
+        ),
+        ({"spec": KEYS, "persons": 99999}, DataError, "a fraction of 0.5 is about 50,000, .* 1,500 records"),
+
         (
             {"spec": KEYS, "persons": 1501, "known": pd.DataFrame({"town": range(4), "persons": 9999})},
             DataError,
@@ -236,10 +250,28 @@ def test_weights_thin_the_sample_to_equal_chances():
 )
 def test_what_does_not_fit_is_refused(arguments, error, text):
     arguments = {"sizes": a_population().assign(w=2.0), **arguments}
-    if not {"fraction", "weight"} & {*arguments} and "known" in arguments:
+    if not {"fraction", "weight"} & {*arguments} and {"known", "persons"} & {*arguments}:
         arguments["fraction"] = 0.5
     with pytest.raises(error, match=text):
         bound_uniques(**arguments)
+
+
+def test_a_key_variable_has_not_the_name_of_what_is_known():
+    sample = pd.DataFrame({"persons": [1, 2] * 30, "age": range(60)})
+    known = pd.DataFrame({"persons": [1, 2], "least": 1})
+    with pytest.raises(DataError, match="persons is a key variable and what is known"):
+        bound_uniques(sample, ["persons", "age"], fraction=0.5, known=known)
+
+
+@pytest.mark.filterwarnings("error")
+def test_chances_too_small_to_divide_by_bound_nothing():
+    sample = pd.DataFrame({"a": [0] * 301})
+    known = pd.DataFrame({"a": [0], "persons": 334, "least": 334})
+    for confidence in (0.3, 0.95):
+        bounds = bound_uniques(
+            sample, ["a"], fraction=301 / 334, scheme="fixed", known=known, confidence=confidence
+        )
+        assert (bounds.low, bounds.high) == (0, 0)
 
 
 def test_samples_at_the_edge_have_bounds_too():
