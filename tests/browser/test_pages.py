@@ -37,7 +37,7 @@ TEMPLATES = {
     "book/your-file.html",
     "book/recipes.html",  # tables of settings
     "book/bibliography.html",
-    "book/api/measures.html",  # functions
+    "book/api/roles.html",  # functions
     "notebooks/exercises.html",
     *OTHERS,
 }

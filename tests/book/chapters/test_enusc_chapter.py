@@ -173,7 +173,7 @@ def test_the_printed_code_of_the_case(tmp_path, monkeypatch):
     assert sorted(mixed["rut"]) == sorted(survey["rut"])
     assert (mixed["rut"].to_numpy() != survey["rut"].to_numpy()).mean() > 0.9
     # What follows is made from that file; some regions are enough here.
-    mixed = mixed[mixed["enc_region"] <= 4]
+    mixed = mixed[mixed["enc_region"] <= 2]
     write_microdata(mixed, "mixed.csv", overwrite=True)
     exec(releasing, {})
     released = read_microdata("enusc-public.csv")

@@ -134,7 +134,7 @@ def reports(draw):
     return columns, as_config({**recipe, **settings}), form, style
 
 
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(reports())
 def test_counts_by_duckdb_tell_what_records_tell(report):
     with tempfile.TemporaryDirectory() as folder:
