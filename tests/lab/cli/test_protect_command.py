@@ -456,7 +456,7 @@ def test_a_limit_that_is_not_met_exits_with_3_and_writes_nothing(capsys, tmp_pat
     ("command", "written"),
     [
         (["protect", "--recipe", "r.yml", "--out", "out.csv"], "out.csv"),
-        (["init", "--out", "out.yml"], "out.yml"),
+        pytest.param(["init", "--out", "out.yml"], "out.yml", marks=pytest.mark.slow),
         (
             ["map", "--recipe", "m.yml", "--at-most", "1", "--out", "out.csv", "--write-recipe", "w.yml"],
             "out.csv, w.yml",
