@@ -15,7 +15,7 @@ PAGES = sorted(
     if '"input":' in path.read_text("utf-8") and 'class="kanon-figure"' in path.read_text("utf-8")
 )
 # Those whose charts differ most: on a phone their controls are moved in every run, those of the others with --all.
-MANY = ["book/detail.html", "book/generalise.html", "book/spain.html", "book/what-k-says.html"]
+MANY = ["book/generalise.html", "book/spain.html"]
 # By the name of its group, each control with the values that it is moved to: both ends and the middle of a slider, of
 # a list the first, the second and the last, either state of a box. It ends where it began.
 VALUES = """e => {

@@ -11,6 +11,7 @@ from kanon_lab.data import load_microdata, read_microdata
 from kanon_lab.recipes import as_recipe
 
 ROOT = Path(__file__).resolve().parents[3]
+CHOOSING = (ROOT / "book" / "choosing.md").read_text()
 
 
 def test_recorded_perturbations(book):
@@ -213,17 +214,27 @@ def test_the_notebook_of_choices_on_a_users_file(run, shops):
     assert "seeds" not in plain and "again" not in plain
 
 
-def test_the_recipes_of_the_chapters_on_cost_run_as_printed(tmp_path, monkeypatch):
+@pytest.fixture
+def grid(tmp_path, monkeypatch):
+    """The printed grid, in a file of the working folder."""
+    monkeypatch.chdir(tmp_path)
+    (grid,) = re.findall(r"```yaml\n(.*?)```", CHOOSING, re.DOTALL)
+    Path("grid.yml").write_text(grid)
+    return grid
+
+
+@pytest.mark.slow  # the printed Python makes the same map
+def test_the_command_of_the_chapter_on_choosing_runs_as_printed(grid):
+    (command,) = re.findall(r"^kanon-lab (map .*)$", CHOOSING, re.MULTILINE)
+    assert run_command(command.split()) == 0
+
+
+def test_the_recipes_of_the_chapters_on_cost_run_as_printed(grid):
     """The grid and both pieces of Python; the indicators as a setting of a recipe."""
     import yaml
 
-    monkeypatch.chdir(tmp_path)
-    choosing, cost = ((ROOT / "book" / f"{name}.md").read_text() for name in ("choosing", "cost"))
-    (grid,) = re.findall(r"```yaml\n(.*?)```", choosing, re.DOTALL)
-    Path("grid.yml").write_text(grid)
-    (command,) = re.findall(r"^kanon-lab (map .*)$", choosing, re.MULTILINE)
-    assert run_command(command.split()) == 0
-    (code,) = re.findall(r"```python\n(.*?)```", choosing, re.DOTALL)
+    cost = (ROOT / "book" / "cost.md").read_text()
+    (code,) = re.findall(r"```python\n(.*?)```", CHOOSING, re.DOTALL)
     names = {}
     exec(code, names)
     assert len(names["found"].points) == 6

@@ -164,6 +164,7 @@ def test_the_reduced_profile_on_the_real_file(book, shared):
             assert profile[f"{called} and {name}: records alone"] == f"{(~key.duplicated(keep=False)).sum():,}"
 
 
+@pytest.mark.slow  # the notebook of the case does the same for the book
 def test_the_printed_code_of_the_case(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("enusc.yml").write_text(blocks(CASE, "yaml")[0])

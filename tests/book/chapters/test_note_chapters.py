@@ -80,7 +80,8 @@ def test_the_class_notebook_on_a_users_file(run, shops, missing):
     assert results["key-sets"] == 7
 
 
-@pytest.mark.parametrize("limit", others_slow([0, 0.1]))
+@pytest.mark.slow
+@pytest.mark.parametrize("limit", [0, 0.1])
 def test_the_generalising_notebook_on_a_users_file(run, shops, limit):
     asked = {"k_required": 4, "suppression_limit": limit, "level_weights": {}, "levels": {"size": 1}}
     results = run("generalise", file=str(shops), hierarchies=LADDERS, **asked)

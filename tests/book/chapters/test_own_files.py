@@ -6,6 +6,7 @@ import nbformat
 import numpy as np
 import pandas as pd
 import pytest
+from cases import others_slow
 from warm_kernels import forked_notebooks
 
 from kanon_lab.errors import KanonLabError, OptionError
@@ -110,7 +111,7 @@ def test_a_message_of_a_notebook_names_the_row_of_the_file(own, tmp_path):
 
 
 # The others are run like this by the tests of their chapters.
-@pytest.mark.parametrize("name", ["choosing", "diversity", "enusc", "households", "recoding", "report"])
+@pytest.mark.parametrize("name", ["diversity", "households", *others_slow(["recoding", "choosing", "enusc", "report"])])
 def test_a_notebook_runs_with_no_more_than_what_it_needs(own, tmp_path, name):
     target = run(name, tmp_path, given(name, own, **MORE[name]))
     assert recorded(target)

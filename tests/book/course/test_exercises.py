@@ -30,7 +30,12 @@ FILES = {**find_exercises(), "hospital": small_course.FILE}
 HOSPITAL = read_yaml(small_course.FILE)["exercises"]
 
 
-@pytest.mark.parametrize("chapter", FILES)
+# Two files take as long as all others; building the book solves them too.
+LONG = {"choosing", "enusc"}
+CHAPTERS = [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in FILES]
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
 def test_a_file_has_no_fault(chapter, solved, monkeypatch):
     """The only test that fails where a file has one, in a line for each: file, exercise, what to do."""
     with contextlib.suppress(pytest.skip.Exception):  # what is solved once need not be solved again
@@ -40,7 +45,7 @@ def test_a_file_has_no_fault(chapter, solved, monkeypatch):
         pytest.fail("\n".join(f"book/exercises/{fault}" for fault in problems), pytrace=False)
 
 
-@pytest.mark.parametrize("chapter", FILES)
+@pytest.mark.parametrize("chapter", CHAPTERS)
 def test_every_exercise_accepts_its_solution_and_knows_every_wrong_answer(chapter, solved):
     for exercise in solved(FILES[chapter]):
         says = [each["says"] for each in [*exercise.wrong, *exercise.options]]

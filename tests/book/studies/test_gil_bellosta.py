@@ -345,7 +345,7 @@ class TestHalfWidths:
 
     def test_how_far_inward_the_default_quantiles_lie(self):
         rng, runs = np.random.default_rng(6), 400
-        draws = np.concatenate([rng.standard_normal((4000, runs)) for _ in range(10)])
+        draws = np.concatenate([rng.standard_normal((4000, runs)) for _ in range(4)])
         found = np.diff(np.quantile(draws, [0.025, 0.975], axis=1), axis=0)[0] / 2
         short = 1 - found.mean() / norm.ppf(0.975)
         assert short * runs == pytest.approx(gil_bellosta._INWARD, rel=0.1)

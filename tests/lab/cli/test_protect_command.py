@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pyreadstat
 import pytest
+from cases import others_slow
 
 from kanon_lab import read_microdata
 from kanon_lab.cli import run
@@ -89,7 +90,7 @@ def protected(capsys, folder, out, *args, source="survey.csv"):
     return json.loads(text)
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", others_slow(FORMATS))  # test_values.py has what every format holds
 def test_every_format_is_protected_alike(capsys, folder, tmp_path, form):
     out = tmp_path / f"out.{form}"
     result = protected(capsys, folder, out, source=f"survey.{form}")
@@ -456,7 +457,7 @@ def test_a_limit_that_is_not_met_exits_with_3_and_writes_nothing(capsys, tmp_pat
     ("command", "written"),
     [
         (["protect", "--recipe", "r.yml", "--out", "out.csv"], "out.csv"),
-        (["init", "--out", "out.yml"], "out.yml"),
+        pytest.param(["init", "--out", "out.yml"], "out.yml", marks=pytest.mark.slow),
         (
             ["map", "--recipe", "m.yml", "--at-most", "1", "--out", "out.csv", "--write-recipe", "w.yml"],
             "out.csv, w.yml",

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from cases import others_slow
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_counting import NO_SPARK, write
@@ -134,7 +135,7 @@ def reports(draw):
     return columns, as_config({**recipe, **settings}), form, style
 
 
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(reports())
 def test_counts_by_duckdb_tell_what_records_tell(report):
     with tempfile.TemporaryDirectory() as folder:
@@ -150,7 +151,7 @@ def test_counts_by_spark_tell_what_records_tell(spark, report):
         both(*report, folder, engine="spark")
 
 
-@pytest.mark.parametrize("household", ["household", None])
+@pytest.mark.parametrize("household", others_slow(["household", None]))
 def test_the_survey_by_counts_is_the_survey_by_records(household):
     drop = {"limits": {"k": 3, "global_risk": 0.02}} if household is None else {}
     config = as_config({**SURVEY, **drop, "household": household})

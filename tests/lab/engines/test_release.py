@@ -114,7 +114,7 @@ def both(given_protection, folder, engine):
     return of_memory, out
 
 
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(protections())
 def test_duckdb_writes_what_memory_writes(given_protection):
     with tempfile.TemporaryDirectory() as folder:

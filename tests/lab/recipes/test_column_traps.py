@@ -5,6 +5,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+from cases import others_slow
 
 from kanon_lab import KeySpec
 from kanon_lab.recipes import protect
@@ -65,9 +66,13 @@ def test_a_column_tells_a_recoded_key_beside_what_is_released_of_it():
 
 
 FORMS = "%d/%m/%Y,%d-%m-%Y,%d.%m.%y,%m/%d/%Y,%Y-%m-%d,%Y/%d/%m,%Y%m%d,%d%m%Y,%d%m%y,%d %b %Y".split(",")
+OTHERS = ["%Y", "%m.%Y", "date", "day", "number", "category"]
+OF_EVERY_RUN = {*FORMS[:3], "%d%m%y", *OTHERS[1:3], "category"}
 
 
-@pytest.mark.parametrize("form", [*FORMS, "%Y", "%m.%Y", "date", "day", "number", "category"])
+@pytest.mark.parametrize(
+    "form", [form if form in OF_EVERY_RUN else pytest.param(form, marks=pytest.mark.slow) for form in [*FORMS, *OTHERS]]
+)
 def test_a_date_of_birth_tells_an_age_in_any_form(form):
     day = survey()["day"]
     kinds = {"date": lambda: day, "day": lambda: day.dt.date, "number": lambda: day.dt.strftime("%Y%m%d").astype(int)}
@@ -133,7 +138,7 @@ def test_a_quantity_about_a_value_of_each_region_tells_it(name):
     assert found.records > 0
 
 
-@pytest.mark.parametrize(("k", "missing"), [(3, "wildcard"), (10, "category")])
+@pytest.mark.parametrize(("k", "missing"), others_slow([(3, "wildcard"), (10, "category")]))
 def test_what_a_copy_exposes_grows_with_its_accuracy_without_a_jump(k, missing):
     rng = np.random.default_rng(5)
     zone, drawn = survey()["zone"], rng.random(N)
@@ -195,12 +200,12 @@ def accused(seeds, **options):
 
 
 def test_independent_columns_are_not_accused():
-    assert not accused(range(12), most=300)
+    assert not accused(range(5), most=300)
 
 
 @pytest.mark.slow
 def test_independent_columns_of_200_files_are_not_accused():
-    assert not accused(range(12, 30), most=300)
+    assert not accused(range(5, 30), most=300)
     assert not accused(range(30, 230))
 
 

@@ -57,6 +57,7 @@ def test_the_page_lists_every_measure_of_a_map():
     assert rows == {name: measure.kind for name, measure in MEASURES.items()}
 
 
+@pytest.mark.slow  # the test before has the same grid
 def test_the_command_for_the_grid_finds_a_recipe(read, tmp_path, monkeypatch):
     read(GRID)
     (tmp_path / "recipe.yml").rename(tmp_path / "map.yml")

@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from cases import in_one_test
+from cases import in_one_test, others_slow
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stdnum import luhn
@@ -158,7 +158,8 @@ def test_what_is_made_of_each_shape(shape, mixed):
     assert (found["other"] if found["unsure"] else None) == other
 
 
-@in_one_test("shape, language", [(shape, language) for shape in SHAPES for language in ("en", "es")])
+@pytest.mark.parametrize("language", others_slow(["en", "es"]))
+@in_one_test("shape", SHAPES)
 def test_the_configuration_says_what_is_unsure_with_what_else_it_may_be(shape, language):
     name, _, _, role, _, other = SHAPES[shape]
     guesses = guessed(shape)

@@ -59,7 +59,8 @@ def failed(tmp_path_factory):
     temporary.mkdir()
     found = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
     environment = {**os.environ, "PYTHONPATH": found, "TMPDIR": str(temporary)}
-    done = subprocess.run(command(reports), capture_output=True, text=True, env=environment, timeout=PATIENCE)
+    asked = [*command(reports), "--set", "map="]  # it fails before it shows one
+    done = subprocess.run(asked, capture_output=True, text=True, env=environment, timeout=PATIENCE)
     return done, reports, temporary
 
 
