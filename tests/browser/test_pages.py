@@ -156,13 +156,7 @@ def test_every_page_says_what_it_is_about():
     assert [page for page, head in heads.items() if head.count('property="og:title"') != 1] == []
 
 
-def _opened(page: str):
-    """What Spanish pages say of the library is that of the English ones."""
-    repeats = page.startswith("es/book/api/") and page not in TEMPLATES
-    return pytest.param(page, marks=pytest.mark.slow) if repeats else page
-
-
-@pytest.mark.parametrize("page", [_opened(page) for page in [*PAGES, *OTHERS]])
+@pytest.mark.parametrize("page", [*PAGES, *OTHERS])
 def test_page_works_without_network_and_fits_a_phone(seen, page):
     found = seen(page)
     names = ("outside", "errors", "empty", "unnamed", "unset")
