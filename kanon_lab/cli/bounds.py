@@ -63,7 +63,9 @@ def find_bounds(
     for file in known:
         with inside("--known"), names_only(Path(file)), about(str(file)):
             name = f"--known {shortened(Path(file).name)}"
-            tables[f"{name} ({len(tables) + 1})" if name in tables else name] = _table(replace(source, file=file, sheet=None))
+            tables[f"{name} ({len(tables) + 1})" if name in tables else name] = _table(
+                replace(source, file=file, sheet=None)
+            )
     plain = KeySpec(spec.key_variables, weight=spec.weight, missing=spec.missing)
     return bound_uniques(frame, plain, known=tables, **options)
 
