@@ -147,10 +147,7 @@ def parts_of(value: Any) -> Iterator[Any]:
 
 
 def unknown(name: object, known: Iterable[str], place: int) -> str:
-    """What to say of a setting that is none of those known: which one was meant.
-
-    Its name is said if some setting is called so, or nearly so: else it may be a category, and its `place` is said.
-    """
+    """What to say of a setting that is none of those known; only its `place` where its name may be a category."""
     known = sorted(known)
     word = _same_word(name, known)
     remedy = f"did you mean {word}?" if word else meant(name, known, f"there are {', '.join(known)}")

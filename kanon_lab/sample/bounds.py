@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from kanon_lab.arguments import check_choice, check_confidence, check_frame, check_whole
+from kanon_lab.arguments import as_share, check_choice, check_frame, check_whole
 from kanon_lab.classes import class_table
 from kanon_lab.classes.counts import codes_of_population
 from kanon_lab.columns import distinct_rows, refuse
@@ -164,7 +164,7 @@ def bound_uniques(
     [True, True]
     """
     scheme, seed = check_choice(scheme, "scheme", SCHEMES), check_seed(seed)
-    confidence, tables = check_confidence(confidence), _tables(known)
+    confidence, tables = as_share(confidence, "confidence", ends=False), _tables(known)
     notes: tuple[str, ...] = ()
     stratum: np.ndarray | None = None
     margins: tuple[np.ndarray, ...] = ()
