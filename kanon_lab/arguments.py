@@ -39,10 +39,11 @@ def is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
-def as_share(value: object, name: str) -> float:
-    """A number from 0 to 1 as a float."""
-    if not is_number(value) or not 0 <= value <= 1:
-        raise OptionError(f"{name} must be a number from 0 to 1, not {described(value)}")
+def as_share(value: object, name: str, ends: bool = True) -> float:
+    """A number from 0 to 1 as a float; without the `ends`, one between them."""
+    if not is_number(value) or not 0 <= value <= 1 or (value in (0, 1) and not ends):
+        limits = "from 0 to 1" if ends else "above 0 and below 1"
+        raise OptionError(f"{name} must be a number {limits}, not {described(value)}")
     return float(value)
 
 
@@ -51,13 +52,6 @@ def check_positive(value: object, name: str, most: float = np.inf) -> float:
     if not is_number(value) or not 0 < value <= most or value == np.inf:
         limit = "" if most == np.inf else f" and at most {most:,}"
         raise OptionError(f"{name} must be a number above 0{limit}, not {described(value)}")
-    return float(value)
-
-
-def check_confidence(value: object) -> float:
-    """A confidence, a number above 0 and below 1, as a float."""
-    if not is_number(value) or not 0 < value < 1:
-        raise OptionError(f"confidence must be a number above 0 and below 1, not {described(value)}")
     return float(value)
 
 

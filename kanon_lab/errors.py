@@ -29,6 +29,10 @@ def described(value: object) -> str:
     return next((name for name, kind in kinds.items() if isinstance(value, kind)), type(value).__name__)
 
 
+# From this likeness on a name is another one misspelt.
+_SURELY = 0.75
+
+
 def nearest(name: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:
     """The one of `names` most like `name` in any case of letters; None where no likeness (0-1) reaches `cutoff`."""
     from difflib import get_close_matches
@@ -36,6 +40,11 @@ def nearest(name: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:
     known = {str(candidate).casefold(): str(candidate) for candidate in names}
     close = get_close_matches(str(name).casefold(), list(known), n=1, cutoff=cutoff)
     return known[close[0]] if close else None
+
+
+def misspelt(name: object, names: Iterable[str], otherwise: str) -> str:
+    """A name for a message, where it is surely one of `names` misspelt; `otherwise` where it may be a category."""
+    return shortened(str(name)) if nearest(str(name), names, _SURELY) else otherwise
 
 
 def meant(name: object, names: Iterable[str], otherwise: str) -> str:

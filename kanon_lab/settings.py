@@ -23,7 +23,7 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from kanon_lab.errors import KanonLabError, OptionError, described, meant, shortened
+from kanon_lab.errors import KanonLabError, OptionError, described, meant, misspelt, shortened
 from kanon_lab.roles import KeySpec, names_of
 
 Check = Callable[[Any, str], Any]
@@ -57,9 +57,10 @@ class Settings(BaseModel):
         if not isinstance(values, Mapping):
             raise _fault(f"must be {cls.such_as}, not {described(values)}")
         known = cls.fields()
-        for name in values:
+        for place, name in enumerate(values, 1):
             if name not in known:
-                raise _fault((not _same_word(name, known) and cls.misplaced(str(name))) or unknown(name, known))
+                misplaced = not _same_word(name, known) and cls.misplaced(str(name))
+                raise _fault(misplaced or unknown(name, known, place))
         values = {name: value for name, value in values.items() if value is not None}
         kind = [name for name in cls.kinds if name in values]
         if cls.kinds and len(kind) != 1:
@@ -145,12 +146,18 @@ def parts_of(value: Any) -> Iterator[Any]:
             yield part
 
 
-def unknown(name: object, known: Iterable[str]) -> str:
-    """What to say of a setting that is none of those known: which one was meant."""
+def unknown(name: object, known: Iterable[str], place: int) -> str:
+    """What to say of a setting that is none of those known; only its `place` where its name may be a category."""
     known = sorted(known)
     word = _same_word(name, known)
     remedy = f"did you mean {word}?" if word else meant(name, known, f"there are {', '.join(known)}")
-    return f"unknown setting {shortened(str(name))}; {remedy}"
+    shown = shortened(str(name)) if word or name in _all_names(Settings) else misspelt(name, known, f"(number {place})")
+    return f"unknown setting {shown}; {remedy}"
+
+
+def _all_names(model: type[Settings]) -> set[str]:
+    """The names of all settings of a model and of those made from it."""
+    return {*model.fields()}.union(*map(_all_names, model.__subclasses__()))
 
 
 def _same_word(name: object, known: Iterable[str]) -> str | None:

@@ -63,7 +63,9 @@ def find_bounds(
     for file in known:
         with inside("--known"), names_only(Path(file)), about(str(file)):
             name = f"--known {shortened(Path(file).name)}"
-            tables[f"{name} ({len(tables) + 1})" if name in tables else name] = _table(replace(source, file=file, sheet=None))
+            tables[f"{name} ({len(tables) + 1})" if name in tables else name] = _table(
+                replace(source, file=file, sheet=None)
+            )
     plain = KeySpec(spec.key_variables, weight=spec.weight, missing=spec.missing)
     return bound_uniques(frame, plain, known=tables, **options)
 
@@ -96,7 +98,7 @@ def bounds_section(bounds: UniquesBounds | None) -> list[Section]:
     lines = [
         f"population: {known}",
         "fewest, most: no population with fewer or more uniques agrees with the sample and with what is known of it",
-        "outside: the sample contradicts this estimate",
+        "all other rows are estimates, each of which supposes more; the sample contradicts one that is outside",
     ]
     texts = [(name, f"{persons:,}", percent(persons / bounds.size), "") for name, persons in ends.items()]
     for name, persons, within in zip(*(bounds.models[column] for column in bounds.models), strict=True):

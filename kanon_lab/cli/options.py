@@ -90,11 +90,11 @@ def whole_number(context: click.Context, parameter: click.Parameter, text: str |
 def _codes(context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> dict[str, list[str]]:
     """Codes by variable from texts such as P3=88,99."""
     codes: dict[str, list[str]] = {}
-    for text in texts:
+    for place, text in enumerate(texts, 1):
         name, _, listed = text.rpartition("=")
         parts = [code.strip() for code in listed.split(",")]
         if not name.strip() or not all(parts):
-            raise OptionError(f"--missing-codes {shortened(text)!r}: write a variable and its codes, such as P3=88,99")
+            raise OptionError(f"--missing-codes, number {place}: write a variable and its codes, such as P3=88,99")
         codes.setdefault(name.strip(), []).extend(parts)
     return codes
 

@@ -265,11 +265,11 @@ def _verdict(protection, recipe, least, judged):
 
 
 def _certificate(certificate):
-    """The key cells that a suppression took, the fewest that any needs or why no bound is claimed, and how far above."""
+    """The key cells that a suppression took, the fewest that any needs or why none is claimed, and how far above."""
     if certificate is None:
         return None
-    found = {"cells": certificate.cells, "lower_bound": certificate.least, "above": certificate.above}
-    return {**found, "no_bound": certificate.required.no_bound or None}
+    bound = {"lower_bound": certificate.least, "above": certificate.above}
+    return {"cells": certificate.cells, **bound, "no_bound": certificate.required.no_bound or None}
 
 
 def _states(protection):

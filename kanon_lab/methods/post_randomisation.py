@@ -11,7 +11,7 @@ import pandas as pd
 
 from kanon_lab.arguments import as_share, check_frame
 from kanon_lab.columns import coded, grouped, numbers_of, one_column, refuse, strata_codes
-from kanon_lab.errors import DataError, OptionError, described, encodable, meant, shortened
+from kanon_lab.errors import DataError, OptionError, described, encodable, meant, misspelt, shortened
 from kanon_lab.methods.perturbation import KEEPS, Perturbed, generator, reordered, variables_of
 from kanon_lab.methods.transition import (
     category,
@@ -244,10 +244,12 @@ def transition_rules(names: tuple[str, ...], transition: object, keep: object) -
 
 def _by_variable(of: Any, names: tuple[str, ...], setting: str) -> Mapping:
     """The entries of a setting, one for each variable."""
-    for name in of:
+    for place, name in enumerate(of, 1):
         if name not in names:
             remedy = meant(name, names, "name it there or drop it")
-            raise OptionError(f"{setting}: {shortened(str(name))} is none of the variables; {remedy}")
+            raise OptionError(
+                f"{setting}: {misspelt(name, names, f'entry {place}')} is none of the variables; {remedy}"
+            )
     if lacking := [name for name in names if name not in of]:
         raise OptionError(f"{setting}: {shortened(lacking[0])} has none; give one for each variable")
     return of

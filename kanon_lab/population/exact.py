@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from kanon_lab.arguments import as_numbers, check_confidence
+from kanon_lab.arguments import as_numbers, as_share
 from kanon_lab.errors import OptionError
 from kanon_lab.population.law import BirthLaw, KRange, as_ranges, check_cells, persons_in_ranges, variance_in_ranges
 
@@ -148,7 +148,7 @@ def central_interval(persons: np.ndarray, probability: np.ndarray, confidence: f
     >>> kanon_lab.population.central_interval(np.arange(4), np.array([0.01, 0.49, 0.48, 0.02]))
     (1, 2)
     """
-    tail = (1 - check_confidence(confidence)) / 2
+    tail = (1 - as_share(confidence, "confidence", ends=False)) / 2
     persons, probability = np.asarray(persons), as_numbers(probability, "probability")
     if not len(probability) or persons.shape != probability.shape:
         raise OptionError("persons and probability must be two arrays of as many numbers, one or more")

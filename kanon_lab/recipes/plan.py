@@ -13,7 +13,7 @@ from kanon_lab import measures
 from kanon_lab.arguments import as_share
 from kanon_lab.data.microdata import MicrodataFile
 from kanon_lab.data.sets import DATA_SETS
-from kanon_lab.errors import OptionError, described, inside, meant, shortened
+from kanon_lab.errors import OptionError, described, inside, meant, misspelt, shortened
 from kanon_lab.measures.registry import LIMITS, limit_of
 from kanon_lab.methods.recode_settings import HierarchySettings
 from kanon_lab.recipes.combinations import as_combination_limits
@@ -165,9 +165,9 @@ def file_plan(settings: Mapping[str, Any]) -> dict[str, Any]:
             )
         if unused := [name for name in OF_REPORTS if settings.get(name) is not None]:
             notes = (f"{', '.join(unused)}: of a report (kanon-lab report), and not used here",)
-        for name in settings:
+        for place, name in enumerate(settings, 1):
             if name not in ReportSettings.model_fields:
-                raise OptionError(unknown(name, ReportSettings.model_fields))
+                raise OptionError(unknown(name, ReportSettings.model_fields, place))
         settings = {name: value for name, value in settings.items() if name not in OF_REPORTS}
     model = read(FileSettings, settings)
     earlier = None
@@ -264,7 +264,7 @@ def _not_a_step(step: object) -> str:
             name = shortened(str(next(iter(step))))
             return f"the settings stand beside {name}; indent them, so that they are under {name}"
         remedy = "; begin every step with a - of its own"
-    if isinstance(step, str) and step.isidentifier():
+    if isinstance(step, str) and step in STEPS:
         return f"must have settings after its name; without any, write {shortened(step)}: {{}}"
     such_as = "suppress: {k_required: 3}"
     return f"must be one name with its settings, such as {such_as}, not {described(step)}{remedy}"
@@ -283,11 +283,12 @@ def as_limits(
         such_as = "{k: 3, global_risk: 0.02}"
         raise OptionError(f"limits must be names with bounds, such as {such_as}, not {described(limits)}")
     check_numbers({"limits": limits})
-    for name in limits:
+    for place, name in enumerate(limits, 1):
         if name not in LIMITS:
             other = _MEANT.get(str(name).casefold())
             remedy = f"did you mean {other}?" if other else meant(name, LIMITS, f"there are {', '.join(LIMITS)}")
-            raise OptionError(f"limits: there is no limit {shortened(str(name))}; {remedy}")
+            shown = str(name) if other else misspelt(name, LIMITS, f"of this name (number {place})")
+            raise OptionError(f"limits: there is no limit {shown}; {remedy}")
     wanted = {**({} if k_required is None else {"k": k_required}), **limits}
     if not spec.key_variables and spec.numeric_variables:  # nothing else is asked of those who know quantities
         wanted.setdefault("numeric_linkage", 0)

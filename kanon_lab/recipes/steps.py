@@ -15,7 +15,7 @@ from pydantic import SkipValidation, StrictBool
 from kanon_lab import methods
 from kanon_lab.arguments import as_share, check_positive
 from kanon_lab.columns import coded, refuse, with_columns
-from kanon_lab.errors import OptionError, meant, shortened
+from kanon_lab.errors import OptionError, meant, misspelt, shortened
 from kanon_lab.measures import ESTIMATORS
 from kanon_lab.methods import CLAIMS, KEEPS, Suppression, local_suppression, suppress_above_risk
 from kanon_lab.methods.perturbation import MISSING, MOST_NOISE
@@ -90,7 +90,8 @@ def kind_of(name: object) -> Kind:
     """The kind of that name; an `OptionError` that names the nearest one where there is none."""
     if not isinstance(name, str) or name not in STEPS:
         remedy = meant(name, STEPS, f"there are {', '.join(STEPS)}")
-        raise OptionError(f"there is no step {shortened(repr(name))}; {remedy}")
+        shown = misspelt(name, STEPS, "")
+        raise OptionError(f"there is no step {repr(shown) if shown else 'of this name'}; {remedy}")
     return STEPS[name]
 
 

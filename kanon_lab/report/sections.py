@@ -274,7 +274,7 @@ def _recipe(a: Analysis, w: Words) -> list:
 
 
 def _fewest(a: Analysis, w: Words) -> list:
-    """The cells that suppressions took, beside what any needs (on a public page where both are many), or why none is known."""
+    """The cells that suppressions took, beside what any needs (on a public page where both are many), or why not."""
     lines = []
     for row in named_rows(a.steps):
         cells, least = row.key_cells, row.least_cells

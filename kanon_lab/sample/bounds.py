@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from kanon_lab.arguments import check_choice, check_confidence, check_frame, check_whole
+from kanon_lab.arguments import as_share, check_choice, check_frame, check_whole
 from kanon_lab.classes import class_table
 from kanon_lab.classes.counts import codes_of_population
 from kanon_lab.columns import distinct_rows, refuse
@@ -123,9 +123,9 @@ def bound_uniques(
         Combinations of key values that can occur in the population, which has no more classes than that.
     known : DataFrame, sequence of DataFrame, or mapping of str to DataFrame
         What else is known of the population, as tables with one or more key variables, a row for each block of equal
-        values; only with a DataFrame. Errors call a table by its name in a mapping. ``persons``: the number of all persons in the block (a margin, with all its
+        values; only with a DataFrame. ``persons``: the number of all persons in the block (a margin, with all its
         blocks). ``least``: the fewest persons that a class in the block has, if anybody is in it (1 in blocks that are
-        not there; at most 20 different numbers).
+        not there; at most 20 different numbers). Errors call a table by its name in a mapping.
     methods : sequence of str, or str
         Some of `METHODS`, set beside the limits.
     seed : int
@@ -164,7 +164,7 @@ def bound_uniques(
     [True, True]
     """
     scheme, seed = check_choice(scheme, "scheme", SCHEMES), check_seed(seed)
-    confidence, tables = check_confidence(confidence), _tables(known)
+    confidence, tables = as_share(confidence, "confidence", ends=False), _tables(known)
     notes: tuple[str, ...] = ()
     stratum: np.ndarray | None = None
     margins: tuple[np.ndarray, ...] = ()
@@ -262,7 +262,9 @@ def _blocks_of(frame: pd.DataFrame, blocks: pd.DataFrame, spec: KeySpec) -> np.n
         raise DataError(f"{taken[0]} is a key variable and what is known; call the key variable something else")
     if not names or not {*_KNOWN} & {*blocks} or not len(blocks):
         keys = shortened(", ".join(map(str, spec.key_variables)))
-        raise DataError(f"needs one or more of the key variables ({keys}) as columns, a column persons or least, and rows")
+        raise DataError(
+            f"needs one or more of the key variables ({keys}) as columns, a column persons or least, and rows"
+        )
     if class_table(blocks, KeySpec(names, missing=spec.missing)).n_classes < len(blocks):
         raise DataError("has two rows for the same block; add them up")
     table = class_table(frame, KeySpec(names, missing=spec.missing))

@@ -100,7 +100,7 @@ def test_names_that_are_none_are_refused_with_the_nearest(model):
         with pytest.raises(OptionError, match="unknown setting|goes inside hierarchy") as caught:
             read(MODELS[model], {wrong: 1})
         assert "did you mean" in str(caught.value) or len(name) <= 5
-    with pytest.raises(OptionError, match="unknown setting zzzz; there are "):
+    with pytest.raises(OptionError, match=r"unknown setting \(number 1\); there are "):
         read(MODELS[model], {"zzzz": 1})
     with pytest.raises(OptionError, match="^must be "):
         read(MODELS[model], ["zzzz"])
@@ -315,3 +315,27 @@ def test_pages_ask_for_tables_that_there_are():
         assert "{settings}" not in text, page
     assert filled("```{settings} round\n```\n").startswith("| Setting | Meaning |")
     assert {f"`{name}`" for name in RECODINGS} <= set(re.findall(r"`\w+`", PAGES["recipes.md"]))
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        (
+            "{steps: [recode: {variable: sex, SECRET: x}]}",
+            "step 1 (recode): unknown setting (number 2); ",
+        ),
+        (
+            "{steps: [recode: {variable: sex, hierarchy: {SECRET: 1}}]}",
+            "hierarchy: unknown setting (number 1); ",
+        ),
+        ("{steps: [SECRET: {variable: sex}]}", "step 1: there is no step of this name; there are"),
+        ("{steps: [SECRET]}", "step 1: must be one name with its settings"),
+        ("{steps: [pram: {variables: [sex], keep: {SECRET: 0.9}}]}", "keep: entry 1 is none of the variables"),
+        ("{limits: {SECRET: 1}}", "limits: there is no limit of this name (number 1)"),
+        ("{SECRET: 1}", "unknown setting (number 2)"),
+    ],
+)
+def test_a_name_that_may_be_a_category_is_not_quoted(text, fault):
+    with pytest.raises(OptionError) as caught:
+        as_recipe({"key_variables": ["sex"], **yaml.safe_load(text)})
+    assert fault in str(caught.value) and "SECRET" not in str(caught.value)

@@ -132,11 +132,11 @@ measure survey.csv --keys region
 . --sensitive hh --bands hh=a                           | --bands 'hh=a'
 . --sensitive hh --bands hh=nan                         | --bands 'hh=nan'
 . --sensitive hh --bands one=1                          | bands
-. --missing-codes P3                                    | --missing-codes 'P3': write a variable and its codes
-. --missing-codes =88                                   | --missing-codes '=88'
-. --missing-codes P3=                                   | --missing-codes 'P3='
-. --missing-codes P3=88,                                | --missing-codes 'P3=88,'
-. --missing-codes ' =1'                                 | --missing-codes ' =1'
+. --missing-codes P3                                    | --missing-codes, number 1: write a variable and its codes
+. --missing-codes =88                                   | --missing-codes, number 1: write
+. --missing-codes P3=                                   | --missing-codes, number 1: write
+. --missing-codes P3=88,                                | --missing-codes, number 1: write
+. --missing-codes ' =1'                                 | --missing-codes, number 1: write
 . --missing-codes regoin=88                             | survey.csv: no column regoin; did you mean region?
 . --memory 0                                            | --memory '0': write a whole number of bytes
 . --memory -1                                           | --memory '-1'

@@ -182,7 +182,10 @@ def test_a_category_that_no_record_has_is_refused():
         (["income"], "indicators: must be a mapping of settings"),
         ({}, "indicators: no indicator: name variables under rates or means"),
         ({"rate": ["ill"]}, "indicators: unknown setting rate; did you mean rates?"),
-        ({"colour": 1}, "indicators: unknown setting colour; there are by, level, means, rates, sampling_unit, strata"),
+        (
+            {"colour": 1},
+            "indicators: unknown setting (number 1); there are by, level, means, rates, sampling_unit, strata",
+        ),
         ({"weight": "w"}, "indicators: weight belongs at the top of the recipe, beside key_variables"),
         (
             {"rates": {"ill": "flu"}},

@@ -290,7 +290,7 @@ def test_a_file_without_records_or_with_too_many_categories_is_refused():
         ({"keep": 1}, "keep of x must be below 1, or nothing would change"),
         ({"keep": 1.5}, "keep of x must be a number from 0 to 1, not 1.5"),
         ({"keep": "0.5"}, "keep of x must be a number from 0 to 1"),
-        ({"keep": {"y": 0.5}}, "keep: y is none of the variables"),
+        ({"keep": {"y": 0.5}}, "keep: entry 1 is none of the variables"),
         ({"keep": {}}, "keep: x has none; give one for each variable"),
         ({"keep": {"x": {"Q1": 2, "Q2": 0}}}, "keep: category 1 of those listed must be a number from 0 to 1"),
         ({"keep": {"x": {"Q1": 0.1, "Q2": 0, "Q3": 1}}}, "keep: no record has category 3 of those that are listed"),
@@ -300,7 +300,7 @@ def test_a_file_without_records_or_with_too_many_categories_is_refused():
             "transition matrix: no record has category 3 of those that are listed",
         ),
         ({"transition": {"Q1": {"Q1": 0.5}, "Q2": {"Q2": 1}}}, r"transition: row 1 adds to 0\.5"),
-        ({"transition": {"x": SWAP, "y": SWAP}}, "transition: y is none of the variables"),
+        ({"transition": {"x": SWAP, "y": SWAP}}, "transition: entry 2 is none of the variables"),
         (
             {"transition": {"x": {"Q1": {"Q1": 2}}}},
             "transition of x: row 1: probability 1",

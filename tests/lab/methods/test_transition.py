@@ -237,4 +237,6 @@ def test_epsilon_is_the_log_of_the_largest_ratio_in_a_column(law):
 @pytest.mark.filterwarnings("error")
 def test_epsilon_of_the_smallest_probability_is_finite():
     least = 5e-324
-    assert transition_epsilon({"a": {"a": 1.0, "b": least}, "b": {"a": 0.5, "b": 0.5}}) == pytest.approx(743.75, abs=0.01)
+    assert transition_epsilon({"a": {"a": 1.0, "b": least}, "b": {"a": 0.5, "b": 0.5}}) == pytest.approx(
+        743.75, abs=0.01
+    )

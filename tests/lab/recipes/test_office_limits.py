@@ -58,7 +58,7 @@ FAULTS = {
     "no mapping": (3, "limits must be names with bounds, such as {k: 3, global_risk: 0.02}, not 3"),
     "near": ({"globl_risk": 1}, "limits: there is no limit globl_risk; did you mean global_risk?"),
     "other word": ({"diversity": {"distinct": 3}}, "limits: there is no limit diversity; did you mean distinct or ent"),
-    "far": ({"zzz": 1}, "limits: there is no limit zzz; there are k, "),
+    "far": ({"zzz": 1}, "limits: there is no limit of this name (number 1); there are k, "),
     "share": ({"individual_risk": 5}, "limits: individual_risk must be a number from 0 to 1, not 5"),
     "text": ({"key_linkage": "low"}, "limits: key_linkage must be a number from 0 to 1, not text"),
     "truth": ({"k": True}, "limits: k must be a whole number from 1 on, not True"),

@@ -198,7 +198,7 @@ def test_alike_neighbours_are_counted(codes):
     [
         ("shuffle_records", {"by": "households"}, SPEC, "by must be one of record, household, within_household"),
         ("shuffle_records", {"by": "household"}, KeySpec("age"), "needs a household"),
-        ("shuffle_records", {"order": 1}, SPEC, "unknown setting order"),
+        ("shuffle_records", {"order": 1}, SPEC, r"unknown setting \(number 1\); there are by, seed"),
         ("renumber", {}, KeySpec("age"), "renumber needs a household or person, or"),
         ("renumber", {"variables": ["region"]}, SPEC, "region is no identifier"),
         ("renumber", {"variables": ["gone"]}, SPEC, "no column gone"),

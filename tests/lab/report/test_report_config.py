@@ -64,7 +64,7 @@ FAULTS = {
     "no share": ({"limits": {"global_risk": 2}}, "limits: global_risk must be a number from 0 to 1, not 2"),
     "no k": ({"limits": {"k": 0}}, "limits: k must be a whole number from 1 on, not 0"),
     "household": ({"limits": {"household_risk": 0.1}}, "household_risk needs a household; name its variable"),
-    "another word": ({"thresholds": [0.1]}, "unknown setting thresholds"),
+    "another word": ({"thresholds": [0.1]}, "unknown setting (number "),
     "risk": ({"risks": [5]}, "risks must be a number from 0 to 1, not 5"),
     "few": ({"least": 9}, "least must be 10 or more"),
     "Catalan": ({"language": "ca"}, "language must be one of en, es, not text"),

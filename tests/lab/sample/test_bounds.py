@@ -209,12 +209,20 @@ def test_weights_thin_the_sample_to_equal_chances():
 @pytest.mark.parametrize(
     ("arguments", "error", "text"),
     [
-        ({"sizes": [1, 2], "fraction": 0.5, "confidence": 1}, OptionError, "confidence must be a number above 0 and below 1"),
+        (
+            {"sizes": [1, 2], "fraction": 0.5, "confidence": 1},
+            OptionError,
+            "confidence must be a number above 0 and below 1",
+        ),
         ({"sizes": [1, 2], "fraction": 0.5, "known": pd.DataFrame({"a": [1]})}, OptionError, "not for class sizes"),
         ({"sizes": [1, 2], "fraction": 0.5, "persons": 2}, OptionError, "persons must be a whole number from 3"),
         ({"spec": KEYS}, OptionError, "give the sampling fraction"),
         ({"spec": KeySpec(KEYS, weight="w"), "fraction": 0.5}, OptionError, "the weights in w say"),
-        ({"spec": KEYS, "known": pd.DataFrame({"town": [0]})}, DataError, "table 1 .*: needs one or more of the key variables"),
+        (
+            {"spec": KEYS, "known": pd.DataFrame({"town": [0]})},
+            DataError,
+            "table 1 .*: needs one or more of the key variables",
+        ),
         ({"spec": KEYS, "known": pd.DataFrame({"town": [0], "persons": [9999]})}, DataError, "in no block of it"),
         (
             {"spec": KEYS, "known": pd.DataFrame({"town": range(4), "persons": 9})},
@@ -240,7 +248,6 @@ def test_weights_thin_the_sample_to_equal_chances():
             "more persons in a class than in its block",
         ),
         ({"spec": KEYS, "persons": 99999}, DataError, "a fraction of 0.5 is about 50,000, .* 1,500 records"),
-
         (
             {"spec": KEYS, "persons": 1501, "known": pd.DataFrame({"town": range(4), "persons": 9999})},
             DataError,
@@ -268,9 +275,7 @@ def test_chances_too_small_to_divide_by_bound_nothing():
     sample = pd.DataFrame({"a": [0] * 301})
     known = pd.DataFrame({"a": [0], "persons": 334, "least": 334})
     for confidence in (0.3, 0.95):
-        bounds = bound_uniques(
-            sample, ["a"], fraction=301 / 334, scheme="fixed", known=known, confidence=confidence
-        )
+        bounds = bound_uniques(sample, ["a"], fraction=301 / 334, scheme="fixed", known=known, confidence=confidence)
         assert (bounds.low, bounds.high) == (0, 0)
 
 
