@@ -59,7 +59,7 @@ def test_recorded_registers_agree_with_the_law(book):
     assert register["odd-coverage"] == pytest.approx(0.96, abs=5e-4)
     assert register["hamlet-normal"] < 0.92 < 0.95 < register["hamlet-exact"]
     assert 100 * abs(register["hamlet-counted"] - register["hamlet-normal"]) < 1.5 * register["hamlet-luck"]
-    # What a sample forecasts: the fit is close, one person in ten hardly scatters, by day one in a thousand says nothing.
+    # Forecasts: the fit is close, one person in ten hardly scatters, by day one in a thousand says nothing.
     spain = book["spain"]
     assert spain["forecast-fit"] < 0.01
     scatter = {date: spain[f"forecast-{date}-10-scatter"] for date in ("day", "month", "year")}
