@@ -145,17 +145,21 @@ def audit(source: str | None = None, counts: pd.DataFrame | None = None) -> Audi
 
 
 def computed_words(figures: pd.DataFrame) -> pd.Series:
-    """What was computed for each figure of an audit as text: words, or six digits; empty where nothing was.
+    """What was computed for each figure of an audit as text: words, or a number; empty where nothing was.
 
-    Whole numbers have all their digits, and no number has an exponent.
+    Whole numbers have all their digits. Others have two decimals more than the published figure, and six digits at
+    most. No number has an exponent.
     """
 
-    def in_digits(number: float) -> str:
+    def in_digits(number: float, published: float) -> str:
         if np.isnan(number) or number == round(number):
             return "" if np.isnan(number) else f"{number:.0f}"
-        return np.format_float_positional(float(f"{number:.6g}"), trim="-")
+        digits = float(f"{number:.6g}")
+        decimals = next((d for d in range(7) if round(published, d) == published), 6)
+        return np.format_float_positional(round(digits, decimals + 2) or digits, trim="-")
 
-    return figures["computed_text"].where(figures["computed_text"] != "", figures["computed"].map(in_digits))
+    numbers = [in_digits(*pair) for pair in zip(figures["computed"], figures["published"], strict=True)]
+    return figures["computed_text"].where(figures["computed_text"] != "", numbers)
 
 
 def check_takes_counts(source: str | None) -> None:

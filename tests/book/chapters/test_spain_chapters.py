@@ -58,6 +58,14 @@ def test_recorded_registers_agree_with_the_law(book):
     assert (register["odd-k"], register["odd-inside"], register["odd-is-luck"]) == ("7", 1920, True)
     assert register["odd-coverage"] == pytest.approx(0.96, abs=5e-4)
     assert register["hamlet-normal"] < 0.92 < 0.95 < register["hamlet-exact"]
+    assert 100 * abs(register["hamlet-counted"] - register["hamlet-normal"]) < 1.5 * register["hamlet-luck"]
+    # Forecasts: the fit is close, one person in ten hardly scatters, by day one in a thousand says nothing.
+    spain = book["spain"]
+    assert spain["forecast-fit"] < 0.01
+    scatter = {date: spain[f"forecast-{date}-10-scatter"] for date in ("day", "month", "year")}
+    assert max(scatter, key=scatter.get) == "day"
+    assert spain["forecast-day-1000-scatter"] > 10 > abs(spain["forecast-day-1000-error"])
+    assert spain["forecast-month-10-error"] < spain["forecast-month-100-error"] < spain["forecast-month-1000-error"]
 
 
 def test_recorded_registers_that_are_drawn_otherwise(book):

@@ -497,5 +497,5 @@ def test_the_command(capsys):
     assert found["text", "4.1", "sampling fraction f"]["computed"] == pytest.approx(N1 / N)
     assert run(["audit", "--source", SOURCE, "--strict"]) == 1
     out = capsys.readouterr().out
-    assert "printed 0,02%, computed 0.19761 (published-error)" in out
+    assert "printed 0,02%, computed 0.1976 (published-error)" in out
     assert "3 of 194 figures ask for attention" in out
