@@ -1,0 +1,412 @@
+"""The page of the workbench, served by Voila on this machine to whoever has the token, and nothing kept at the end."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+import logging
+import os
+import secrets
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+from subprocess import DEVNULL
+from typing import Any
+
+from jupyter_core.utils import ensure_async
+from jupyter_server.auth.identity import IdentityProvider, User
+from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager, ServerKernelManager
+from tornado.httpserver import HTTPServer
+from tornado.web import Application, Finish, RequestHandler
+from traitlets import default
+from traitlets.config import Config
+from voila.app import Voila
+from voila.tornado.handler import TornadoVoilaHandler
+
+from kanon_lab import files
+from kanon_lab.errors import StorageError
+from kanon_lab.folders import held_folder
+from kanon_lab.terms import texts
+
+HOST = "127.0.0.1"
+#: Where the page finds the file that the command named, and its language: not in its address.
+OPEN_FILE, OPEN_LANGUAGE = "KANON_LAB_OPEN_FILE", "KANON_LAB_OPEN_LANGUAGE"
+CELL = "from kanon_lab.workbench import workbench\n\nworkbench()"
+_TEMPLATES = Path(__file__).with_name("templates")
+_KERNEL, _NOTEBOOK = "kanon-lab-workbench", "workbench.ipynb"
+_COOKIE = "kanon-lab"
+# Handlers of Voila that the page needs, and no others: none that lists or sends files of the user.
+_NEEDED = {
+    "FileFindHandler",
+    "KernelHandler",
+    "MultiStaticFileHandler",
+    "TemplateStaticFileHandler",
+    "ThemesHandler",
+    "VoilaKernelWebsocketHandler",
+    "VoilaShutdownKernelHandler",
+}
+# Extensions of JupyterLab that draw widgets; others that are installed here are not loaded.
+_EXTENSIONS = ["@jupyter-widgets/jupyterlab-manager", "@voila-dashboards/widgets-manager8"]
+_LONGEST_SOCKET = 100  # bytes of the path of a socket that systems allow
+
+
+def serve(
+    cell: str = CELL,
+    *,
+    port: int = 0,
+    language: str = "en",
+    file: str | None = None,
+    wait: float = 20,
+    tell: Callable[[str, Path], None],
+) -> None:
+    """Serve one page until its last window has been closed for `wait` seconds, or the process is interrupted.
+
+    Parameters
+    ----------
+    cell : str
+        The Python code whose result the page shows.
+    port : int
+        Port of 127.0.0.1 to listen on; 0 takes a free one.
+    language : {"en", "es"}
+        Language of the page.
+    file : str, optional
+        File that the workbench opens first.
+    wait : float
+        Seconds that a closed window may be opened again.
+    tell : callable
+        Called once the page can be opened, with its address, which holds the token, and with a file that opens it
+        without any other user seeing the token.
+
+    Raises
+    ------
+    StorageError
+        If the port is in use.
+    """
+    listener = _listen(port)
+    with listener, held_folder() as folder, _private(folder, file, language):
+        _write_kernel(folder)
+        _write_notebook(folder, cell)
+        page = Page(folder, language, wait)
+        page.initialize([])
+        asyncio.run(page.run(listener, tell))
+    if page.stopped not in (None, signal.SIGINT):
+        raise SystemExit(128 + page.stopped)
+
+
+def _listen(port: int) -> socket.socket:
+    """A socket of this machine that listens."""
+    listener = socket.socket()
+    try:
+        if os.name == "posix":  # elsewhere it would let two programs share a port
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((HOST, port))
+        listener.listen(128)
+    except OSError as error:
+        listener.close()
+        fault = "is in use" if port else error.strerror
+        raise StorageError(f"port {port}: {fault}; choose another (--port), or leave it out") from None
+    listener.setblocking(False)
+    return listener
+
+
+@contextmanager
+def _private(folder: Path, file: str | None, language: str) -> Iterator[None]:
+    """Let Jupyter, IPython and what they start keep all they write in a folder, and let nobody log."""
+    inside = {name: folder / name.lower() for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")}
+    inside |= {"IPYTHONDIR": folder / "ipython", "TMPDIR": folder / "tmp"}
+    for path in inside.values():
+        path.mkdir(mode=0o700)
+    wanted = {**inside, OPEN_LANGUAGE: language, **({} if file is None else {OPEN_FILE: file})}
+    before = {name: os.environ.get(name) for name in wanted}
+    disabled = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    os.environ.update({name: str(value) for name, value in wanted.items()})
+    try:
+        yield
+    finally:
+        logging.disable(disabled)
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _write_kernel(folder: Path) -> None:
+    """Describe the kernel: this Python, without a history and without a log."""
+    place = folder / "jupyter_data_dir" / "kernels" / _KERNEL
+    place.mkdir(parents=True)
+    quiet = ["--HistoryManager.enabled=False", "--IPKernelApp.log_level=50"]
+    command = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}", *quiet]
+    (place / "kernel.json").write_text(json.dumps({"argv": command, "display_name": _KERNEL, "language": "python"}))
+
+
+def _write_notebook(folder: Path, cell: str) -> None:
+    """The notebook that Voila shows, of one cell."""
+    from nbformat.v4 import new_code_cell, new_notebook, writes
+
+    kernel = {"kernelspec": {"name": _KERNEL, "display_name": _KERNEL, "language": "python"}}
+    (folder / _NOTEBOOK).write_text(writes(new_notebook(cells=[new_code_cell(cell)], metadata=kernel)), "utf-8")
+
+
+class Kernel(ServerKernelManager):
+    """A kernel that other users of the machine can't listen to: it speaks through files of a folder they can't enter."""
+
+    @default("transport")
+    def _not_heard(self) -> str:
+        return "ipc" if os.name == "posix" and len(self.connection_file) < _LONGEST_SOCKET else "tcp"
+
+
+class Kernels(AsyncMappingKernelManager):
+    """Kernels that work in the folder where the command was started, and print nothing to its terminal."""
+
+    @default("kernel_manager_class")
+    def _own_kernel(self) -> str:
+        return f"{__name__}.Kernel"
+
+    def cwd_for_path(self, path: str, **kwargs: Any) -> str:
+        """The folder where the command was started, whatever the path of the notebook."""
+        return str(Path.cwd())
+
+    def _kernel_start_kwargs(self, **kwargs: Any) -> dict[str, Any]:
+        return super()._kernel_start_kwargs(**kwargs) | {"stdout": DEVNULL, "stderr": DEVNULL}
+
+
+class Owner(IdentityProvider):
+    """Whoever passes the gate is the one user."""
+
+    def get_user(self, handler: Any) -> User:
+        """The one user."""
+        return User("owner")
+
+
+class Sealed:
+    """Headers of every answer: nothing is loaded from elsewhere, kept, or shown inside another page."""
+
+    def set_default_headers(self) -> None:
+        """Set them beside those of the handler."""
+        super().set_default_headers()  # type: ignore[misc]
+        for name, value in self.settings["headers"].items():  # type: ignore[attr-defined]
+            self.set_header(name, value)  # type: ignore[attr-defined]
+
+    def compute_etag(self) -> None:
+        """No mark by which a browser would keep an answer."""
+
+
+@cache
+def _sealed(handler: type) -> type:
+    return type(handler.__name__, (Sealed, handler), {})
+
+
+class Gate(Application):
+    """All handlers behind one gate: only a browser with the cookie passes, and gets the cookie for the token."""
+
+    def find_handler(self, request: Any, **kwargs: Any) -> Any:
+        """The handler of a request that may pass, or the one that refuses."""
+        home, key = self.settings["base_url"], self.settings["key"]
+        if request.headers.get("Host") != self.settings["address"]:
+            return self.get_handler_delegate(request, Refusal)
+        if request.path == home and (request.method == "POST" or "token" in request.query):
+            return self.get_handler_delegate(request, Entry)
+        cookie = request.cookies.get(_COOKIE)
+        origin = request.headers.get("Origin", self.settings["origin"])
+        if cookie is None or not _same(cookie.value, key) or origin != self.settings["origin"]:
+            return self.get_handler_delegate(request, Refusal)
+        return super().find_handler(request, **kwargs)
+
+    def get_handler_delegate(self, request: Any, target_class: Any, *args: Any, **kwargs: Any) -> Any:
+        """The handler with our headers."""
+        return super().get_handler_delegate(request, _sealed(target_class), *args, **kwargs)
+
+
+def _same(text: str, secret: str) -> bool:
+    return hmac.compare_digest(text.encode(), secret.encode())
+
+
+class Refusal(RequestHandler):
+    """Says that a request has not passed the gate, and nothing else."""
+
+    def prepare(self) -> None:
+        """Answer any request."""
+        self.set_status(403)
+        self.finish(self.settings["words"]["refused"])
+
+
+class Entry(RequestHandler):
+    """Gives the cookie for the token; the page that follows has no token in its address."""
+
+    def get(self) -> None:
+        """Of the address that the command printed."""
+        self._enter(self.get_query_argument("token", ""))
+        self.redirect(self.settings["base_url"], status=303)
+
+    def post(self) -> None:
+        """Of the file that the command opened: a browser follows the page, but not a redirection, with the cookie."""
+        self._enter(self.get_body_argument("token", ""))
+        self.finish(f'<meta http-equiv="refresh" content="0; url={self.settings["base_url"]}">')
+
+    def _enter(self, token: str) -> None:
+        if not _same(token, self.settings["token"]):
+            self.set_status(403)
+            self.finish(self.settings["words"]["refused"])
+            raise Finish
+        home = self.settings["base_url"]
+        self.set_cookie(_COOKIE, self.settings["key"], path=home, httponly=True, samesite="Strict")
+
+
+class Window(TornadoVoilaHandler):
+    """The page itself; while it is being made, its window counts as open."""
+
+    async def get(self, path: str | None = None) -> None:
+        """The page, with a kernel of its own."""
+        page = self.settings["page"]
+        page.opening += 1
+        try:
+            await super().get(path)
+        finally:
+            page.opening -= 1
+
+
+class Page(Voila):
+    """Voila for one page, which ends with its last window.
+
+    Attributes
+    ----------
+    stopped : int or None
+        The signal that ended it; None where its last window was closed.
+    """
+
+    def __init__(self, folder: Path, language: str, wait: float) -> None:
+        super().__init__(config=self._settings(folder, language))
+        self.folder, self.language, self.wait = folder, language, wait
+        self.opening = 0
+        self.stopped: int | None = None
+
+    @staticmethod
+    def _settings(folder: Path, language: str) -> Config:
+        config = Config()
+        config.Voila.base_url = f"/{secrets.token_hex(8)}/"  # cookies know paths, but not ports
+        config.Voila.identity_provider_class = Owner
+        config.Voila.connection_dir_root = str(folder)
+        config.Voila.notebook_path = str(folder / _NOTEBOOK)
+        config.Voila.log_level = logging.CRITICAL
+        config.VoilaConfiguration.allow_template_override = "NO"
+        config.VoilaConfiguration.allow_theme_override = "NO"
+        config.VoilaConfiguration.extension_allowlist = _EXTENSIONS
+        config.VoilaConfiguration.multi_kernel_manager_class = Kernels
+        config.VoilaConfiguration.resources = {"language": language, "title": texts("open", language)["title"]}
+        config.VoilaExporter.template_file = "page.html"
+        config.ZMQChannelsWebsocketConnection.limit_rate = False
+        return config
+
+    def load_config_file(self, *args: Any, **kwargs: Any) -> None:
+        """Load none: those of the user and the folder are for other pages."""
+
+    def setup_template_dirs(self) -> None:
+        """Take our own template before those of Voila."""
+        super().setup_template_dirs()
+        self.template_paths.insert(0, str(_TEMPLATES))
+
+    def init_handlers(self) -> list[Any]:
+        """The page, and those of Voila's handlers that it needs."""
+        needed = [row for row in super().init_handlers() if row[1].__name__ in _NEEDED]
+        options = {
+            "notebook_path": _NOTEBOOK,
+            "template_paths": self.template_paths,
+            "config": self.config,
+            "voila_configuration": self.voila_configuration,
+        }
+        return [*needed, (self.base_url, Window, options)]
+
+    async def run(self, listener: socket.socket, tell: Callable[[str, Path], None]) -> None:
+        """Serve until the last window is closed, or a signal asks for the end."""
+        address = "{}:{}".format(*listener.getsockname())
+        token = secrets.token_urlsafe(32)
+        self.connection_dir = str(self.folder)
+        own = {"key": secrets.token_urlsafe(32), "token": token, "address": address, "origin": f"http://{address}", "page": self}
+        own["disable_check_xsrf"] = True  # the gate asks for more: a cookie that no other site's request has, and the origin
+        own |= {"words": texts("open", self.language), "headers": _headers(address), "log_function": lambda _: None}
+        most = files.limit() or files.MAX_BYTES
+        self.app = Gate(**self.init_settings() | own | {"websocket_max_message_size": most})
+        self.app.add_handlers(".*$", self.init_handlers())
+        server = HTTPServer(self.app, max_buffer_size=most)
+        server.add_sockets([listener])
+        try:
+            with self._asked_to_stop() as stop:
+                home = f"http://{address}{self.base_url}"
+                tell(f"{home}?token={token}", self._write_start(home, token))
+                await self._last_window(stop)
+        finally:
+            server.stop()
+            await server.close_all_connections()
+            await ensure_async(self.kernel_manager.shutdown_all(now=True))
+
+    def _write_start(self, home: str, token: str) -> Path:
+        """A file that sends the token: as an argument of the browser every user of the machine would see it."""
+        path = self.folder / "open.html"
+        form = f'<form method="post" action="{home}"><input type="hidden" name="token" value="{token}"></form>'
+        path.touch(mode=0o600)
+        path.write_text(f"<!DOCTYPE html><title>kanon-lab</title>{form}<script>document.forms[0].submit()</script>")
+        return path
+
+    @contextmanager
+    def _asked_to_stop(self) -> Iterator[asyncio.Event]:
+        """What is set when a signal asks the process to end."""
+        loop, stop = asyncio.get_running_loop(), asyncio.Event()
+
+        def heard(number: int, _: Any) -> None:
+            self.stopped = number
+            loop.call_soon_threadsafe(stop.set)
+
+        names = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+        before = {number: signal.signal(number, heard) for number in names}
+        try:
+            yield stop
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    async def _last_window(self, stop: asyncio.Event) -> None:
+        """Wait for the signal, or until no window has been open for a while; end kernels whose window has gone."""
+        now, used, last = asyncio.get_running_loop().time, {}, None
+        while not stop.is_set():
+            windows = {model["id"]: model["connections"] for model in self.kernel_manager.list_kernels()}
+            used |= {kernel: now() for kernel, count in windows.items() if count or kernel not in used}
+            if self.opening or any(windows.values()):
+                last = now()
+            else:
+                for kernel in windows:
+                    if now() - used[kernel] > self.wait:
+                        await ensure_async(self.kernel_manager.shutdown_kernel(kernel, now=True))
+                if last is not None and now() - last > self.wait:
+                    return
+            with suppress(TimeoutError):
+                await asyncio.wait_for(stop.wait(), timeout=min(1, self.wait))
+
+
+def _headers(address: str) -> dict[str, str]:
+    """Headers that keep a browser from loading, keeping and telling anything."""
+    policy = {
+        "default-src": "'none'",
+        "script-src": "'self'",
+        "style-src": "'self' 'unsafe-inline'",
+        "img-src": "'self' data: blob:",
+        "font-src": "'self' data:",
+        "connect-src": f"'self' ws://{address}",
+        "form-action": "'self'",
+        "base-uri": "'none'",
+        "frame-ancestors": "'none'",
+    }
+    return {
+        "Content-Security-Policy": "; ".join(f"{name} {sources}" for name, sources in policy.items()),
+        "Cache-Control": "no-store",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "Referrer-Policy": "same-origin",
+        "X-Content-Type-Options": "nosniff",
+    }
