@@ -1,4 +1,4 @@
-"""The workbench: from a file to its release by clicking, as a page of this machine and in JupyterLab."""
+"""The workbench: from a file to its release by clicking; what it writes is what the commands write."""
 
 import lazy_loader
 

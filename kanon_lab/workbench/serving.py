@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
+from html import escape
 from pathlib import Path
 from subprocess import DEVNULL
 from typing import Any
@@ -22,7 +23,7 @@ from jupyter_core.utils import ensure_async
 from jupyter_server.auth.identity import IdentityProvider, User
 from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager, ServerKernelManager
 from tornado.httpserver import HTTPServer
-from tornado.web import Application, Finish, RequestHandler
+from tornado.web import Application, Finish, HTTPError, RequestHandler
 from traitlets import default
 from traitlets.config import Config
 from voila.app import Voila
@@ -40,18 +41,19 @@ CELL = "from kanon_lab.workbench import workbench\n\nworkbench()"
 _TEMPLATES = Path(__file__).with_name("templates")
 _KERNEL, _NOTEBOOK = "kanon-lab-workbench", "workbench.ipynb"
 _COOKIE = "kanon-lab"
+_BLANK = '<!DOCTYPE html><title>kanon-lab</title><link rel="icon" href="data:,">'  # else browsers ask for an icon
 # Handlers of Voila that the page needs, and no others: none that lists or sends files of the user.
 _NEEDED = {
     "FileFindHandler",
     "KernelHandler",
     "MultiStaticFileHandler",
     "TemplateStaticFileHandler",
-    "ThemesHandler",
     "VoilaKernelWebsocketHandler",
     "VoilaShutdownKernelHandler",
 }
 # Extensions of JupyterLab that draw widgets; others that are installed here are not loaded.
 _EXTENSIONS = ["@jupyter-widgets/jupyterlab-manager", "@voila-dashboards/widgets-manager8"]
+_LOADING = 60  # seconds that a browser may take to load the page
 _LONGEST_SOCKET = 100  # bytes of the path of a socket that systems allow
 
 
@@ -155,7 +157,7 @@ def _write_notebook(folder: Path, cell: str) -> None:
 
 
 class Kernel(ServerKernelManager):
-    """A kernel that other users of the machine can't listen to: it speaks through files of a folder they can't enter."""
+    """A kernel that other users of the machine can't listen to: its sockets are in a folder that they can't enter."""
 
     @default("transport")
     def _not_heard(self) -> str:
@@ -234,7 +236,7 @@ class Refusal(RequestHandler):
     def prepare(self) -> None:
         """Answer any request."""
         self.set_status(403)
-        self.finish(self.settings["words"]["refused"])
+        self.finish(self.settings["refused"])
 
 
 class Entry(RequestHandler):
@@ -248,13 +250,12 @@ class Entry(RequestHandler):
     def post(self) -> None:
         """Of the file that the command opened: a browser follows the page, but not a redirection, with the cookie."""
         self._enter(self.get_body_argument("token", ""))
-        self.finish(f'<meta http-equiv="refresh" content="0; url={self.settings["base_url"]}">')
+        self.finish(f'{_BLANK}<meta http-equiv="refresh" content="0; url={self.settings["base_url"]}">')
 
     def _enter(self, token: str) -> None:
         if not _same(token, self.settings["token"]):
             self.set_status(403)
-            self.finish(self.settings["words"]["refused"])
-            raise Finish
+            raise Finish(self.settings["refused"])
         home = self.settings["base_url"]
         self.set_cookie(_COOKIE, self.settings["key"], path=home, httponly=True, samesite="Strict")
 
@@ -299,7 +300,8 @@ class Page(Voila):
         config.VoilaConfiguration.allow_theme_override = "NO"
         config.VoilaConfiguration.extension_allowlist = _EXTENSIONS
         config.VoilaConfiguration.multi_kernel_manager_class = Kernels
-        config.VoilaConfiguration.resources = {"language": language, "title": texts("open", language)["title"]}
+        config.VoilaConfiguration.resources = {"language": language, "words": texts("open", language)}
+        config.VoilaExecutor.cell_error_instruction = texts("open", language)["failed"]
         config.VoilaExporter.template_file = "page.html"
         config.ZMQChannelsWebsocketConnection.limit_rate = False
         return config
@@ -328,11 +330,20 @@ class Page(Voila):
         address = "{}:{}".format(*listener.getsockname())
         token = secrets.token_urlsafe(32)
         self.connection_dir = str(self.folder)
-        own = {"key": secrets.token_urlsafe(32), "token": token, "address": address, "origin": f"http://{address}", "page": self}
-        own["disable_check_xsrf"] = True  # the gate asks for more: a cookie that no other site's request has, and the origin
-        own |= {"words": texts("open", self.language), "headers": _headers(address), "log_function": lambda _: None}
         most = files.limit() or files.MAX_BYTES
-        self.app = Gate(**self.init_settings() | own | {"websocket_max_message_size": most})
+        own: dict[str, Any] = {
+            "address": address,
+            "origin": f"http://{address}",
+            "token": token,
+            "key": secrets.token_urlsafe(32),
+            "page": self,
+            "refused": _refusal(self.language),
+            "headers": _headers(address),
+            "log_function": lambda _: None,
+            "websocket_max_message_size": most,
+            "disable_check_xsrf": True,  # the gate asks for more
+        }
+        self.app = Gate(**self.init_settings() | own)
         self.app.add_handlers(".*$", self.init_handlers())
         server = HTTPServer(self.app, max_buffer_size=most)
         server.add_sockets([listener])
@@ -344,14 +355,15 @@ class Page(Voila):
         finally:
             server.stop()
             await server.close_all_connections()
-            await ensure_async(self.kernel_manager.shutdown_all(now=True))
+            for kernel in self.kernel_manager.list_kernel_ids():
+                await self._end(kernel)
 
     def _write_start(self, home: str, token: str) -> Path:
         """A file that sends the token: as an argument of the browser every user of the machine would see it."""
         path = self.folder / "open.html"
         form = f'<form method="post" action="{home}"><input type="hidden" name="token" value="{token}"></form>'
         path.touch(mode=0o600)
-        path.write_text(f"<!DOCTYPE html><title>kanon-lab</title>{form}<script>document.forms[0].submit()</script>")
+        path.write_text(f"{_BLANK}{form}<script>document.forms[0].submit()</script>")
         return path
 
     @contextmanager
@@ -371,22 +383,39 @@ class Page(Voila):
             for number, handler in before.items():
                 signal.signal(number, handler)
 
+    async def _end(self, kernel: str) -> None:
+        """End a kernel; what it is just writing it first takes away."""
+        with suppress(HTTPError):  # its window may end it at the same time
+            await ensure_async(self.kernel_manager.interrupt_kernel(kernel))
+            await ensure_async(self.kernel_manager.shutdown_kernel(kernel))
+
     async def _last_window(self, stop: asyncio.Event) -> None:
         """Wait for the signal, or until no window has been open for a while; end kernels whose window has gone."""
-        now, used, last = asyncio.get_running_loop().time, {}, None
+        now = asyncio.get_running_loop().time
+        born: dict[str, float] = {}
+        used: dict[str, float] = {}
+        last: float | None = None
         while not stop.is_set():
-            windows = {model["id"]: model["connections"] for model in self.kernel_manager.list_kernels()}
-            used |= {kernel: now() for kernel, count in windows.items() if count or kernel not in used}
-            if self.opening or any(windows.values()):
+            for model in self.kernel_manager.list_kernels():
+                kernel = model["id"]
+                born.setdefault(kernel, now())
+                # a page that was sent connects to its kernel when it has loaded
+                if model["connections"] or (kernel not in used and now() - born[kernel] < _LOADING):
+                    last = now()
+                    used |= {kernel: last} if model["connections"] else {}
+                elif now() - used.get(kernel, born[kernel]) > self.wait:
+                    await self._end(kernel)
+            if self.opening:
                 last = now()
-            else:
-                for kernel in windows:
-                    if now() - used[kernel] > self.wait:
-                        await ensure_async(self.kernel_manager.shutdown_kernel(kernel, now=True))
-                if last is not None and now() - last > self.wait:
-                    return
+            elif last is not None and now() - last > self.wait:
+                return
             with suppress(TimeoutError):
-                await asyncio.wait_for(stop.wait(), timeout=min(1, self.wait))
+                await asyncio.wait_for(stop.wait(), timeout=max(0.1, min(1, self.wait)))
+
+
+def _refusal(language: str) -> str:
+    """The page of whoever does not pass the gate."""
+    return f'{_BLANK}<html lang="{language}"><p>{escape(texts("open", language)["refused"])}'
 
 
 def _headers(address: str) -> dict[str, str]:
