@@ -196,6 +196,10 @@ class Sealed:
         for name, value in self.settings["headers"].items():  # type: ignore[attr-defined]
             self.set_header(name, value)  # type: ignore[attr-defined]
 
+    def set_extra_headers(self, path: str) -> None:
+        """Set them again after those of a file, which would be kept for years."""
+        self.set_header("Cache-Control", self.settings["headers"]["Cache-Control"])  # type: ignore[attr-defined]
+
     def compute_etag(self) -> None:
         """No mark by which a browser would keep an answer."""
 
@@ -301,7 +305,6 @@ class Page(Voila):
         config.VoilaConfiguration.extension_allowlist = _EXTENSIONS
         config.VoilaConfiguration.multi_kernel_manager_class = Kernels
         config.VoilaConfiguration.resources = {"language": language, "words": texts("open", language)}
-        config.VoilaExecutor.cell_error_instruction = texts("open", language)["failed"]
         config.VoilaExporter.template_file = "page.html"
         config.ZMQChannelsWebsocketConnection.limit_rate = False
         return config
