@@ -196,9 +196,9 @@ class Sealed:
         for name, value in self.settings["headers"].items():  # type: ignore[attr-defined]
             self.set_header(name, value)  # type: ignore[attr-defined]
 
-    def set_extra_headers(self, path: str) -> None:
-        """Set them again after those of a file, which would be kept for years."""
-        self.set_header("Cache-Control", self.settings["headers"]["Cache-Control"])  # type: ignore[attr-defined]
+    def set_header(self, name: str, value: Any) -> None:
+        """Set a header that is not one of ours, which no handler changes."""
+        super().set_header(name, self.settings["headers"].get(name, value))  # type: ignore[misc, attr-defined]
 
     def compute_etag(self) -> None:
         """No mark by which a browser would keep an answer."""
