@@ -187,18 +187,18 @@ class Owner(IdentityProvider):
         return User("owner")
 
 
-class Sealed:
+class Sealed(RequestHandler):
     """Headers of every answer: nothing is loaded from elsewhere, kept, or shown inside another page."""
 
     def set_default_headers(self) -> None:
         """Set them beside those of the handler."""
-        super().set_default_headers()  # type: ignore[misc]
-        for name, value in self.settings["headers"].items():  # type: ignore[attr-defined]
-            self.set_header(name, value)  # type: ignore[attr-defined]
+        super().set_default_headers()
+        for name, value in self.settings["headers"].items():
+            self.set_header(name, value)
 
     def set_header(self, name: str, value: Any) -> None:
         """Set a header that is not one of ours, which no handler changes."""
-        super().set_header(name, self.settings["headers"].get(name, value))  # type: ignore[misc, attr-defined]
+        super().set_header(name, self.settings["headers"].get(name, value))
 
     def compute_etag(self) -> None:
         """No mark by which a browser would keep an answer."""
