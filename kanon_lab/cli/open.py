@@ -64,7 +64,7 @@ def open(file, language, no_browser, port, wait, as_json):
         if not no_browser:
             threading.Thread(target=_open_browser, args=[start.as_uri()], daemon=True).start()
 
-    serve(port=port, language=language, file=file, wait=wait, tell=tell)
+    serve(port=port, language=language, file=file, wait=wait, tell=tell, warn=partial(click.echo, err=True))
     click.echo("The workbench has ended.", err=True)
 
 

@@ -53,6 +53,7 @@ _NEEDED = {
 }
 # Extensions of JupyterLab that draw widgets; others that are installed here are not loaded.
 _EXTENSIONS = ["@jupyter-widgets/jupyterlab-manager", "@voila-dashboards/widgets-manager8"]
+_DIED = "the Python process of a window died, perhaps for lack of memory: reload the page; your settings are kept"
 _LOADING = 60  # seconds that a browser may take to load the page
 _LONGEST_SOCKET = 100  # bytes of the path of a socket that systems allow
 
@@ -65,6 +66,7 @@ def serve(
     file: str | None = None,
     wait: float = 20,
     tell: Callable[[str, Path], None],
+    warn: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Serve one page until its last window has been closed for `wait` seconds, or the process is interrupted.
 
@@ -83,6 +85,8 @@ def serve(
     tell : callable
         Called once the page can be opened, with its address, which holds the token, and with a file that opens it
         without any other user seeing the token.
+    warn : callable, optional
+        Called with a sentence when the Python process of a window has died.
 
     Raises
     ------
@@ -93,7 +97,7 @@ def serve(
     with listener, held_folder() as folder, _private(folder, file, language):
         _write_kernel(folder)
         _write_notebook(folder, cell)
-        page = Page(folder, language, wait)
+        page = Page(folder, language, wait, warn)
         page.initialize([])
         asyncio.run(page.run(listener, tell))
     if page.stopped not in (None, signal.SIGINT):
@@ -286,9 +290,9 @@ class Page(Voila):
         The signal that ended it; None where its last window was closed.
     """
 
-    def __init__(self, folder: Path, language: str, wait: float) -> None:
+    def __init__(self, folder: Path, language: str, wait: float, warn: Callable[[str], None]) -> None:
         super().__init__(config=self._settings(folder, language))
-        self.folder, self.language, self.wait = folder, language, wait
+        self.folder, self.language, self.wait, self.warn = folder, language, wait, warn
         self.opening = 0
         self.stopped: int | None = None
 
@@ -401,7 +405,9 @@ class Page(Voila):
         while not stop.is_set():
             for model in self.kernel_manager.list_kernels():
                 kernel = model["id"]
-                born.setdefault(kernel, now())
+                if kernel not in born:
+                    born[kernel] = now()
+                    self.kernel_manager.add_restart_callback(kernel, lambda: self.warn(_DIED), "restart")
                 # a page that was sent connects to its kernel when it has loaded
                 if model["connections"] or (kernel not in used and now() - born[kernel] < _LOADING):
                     last = now()
