@@ -165,7 +165,16 @@ class Kernel(ServerKernelManager):
 
     @default("transport")
     def _not_heard(self) -> str:
-        return "ipc" if os.name == "posix" and len(self.connection_file) < _LONGEST_SOCKET else "tcp"
+        longest = f"{self._short()}-5"
+        return "ipc" if os.name == "posix" and len(os.fsencode(longest)) < _LONGEST_SOCKET else "tcp"
+
+    @default("ip")
+    def _place(self) -> str:
+        return self._short() if self.transport == "ipc" else HOST
+
+    def _short(self) -> str:
+        """Where its sockets are: systems take short paths only."""
+        return str(Path(self.connection_file).with_name(self.kernel_id[:8]))
 
 
 class Kernels(AsyncMappingKernelManager):
