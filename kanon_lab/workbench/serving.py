@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hmac
 import json
 import logging
 import os
@@ -13,8 +12,6 @@ import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
-from html import escape
 from pathlib import Path
 from subprocess import DEVNULL
 from typing import Any
@@ -23,7 +20,7 @@ from jupyter_core.utils import ensure_async
 from jupyter_server.auth.identity import IdentityProvider, User
 from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager, ServerKernelManager
 from tornado.httpserver import HTTPServer
-from tornado.web import Application, Finish, HTTPError, RequestHandler
+from tornado.web import HTTPError
 from traitlets import default
 from traitlets.config import Config
 from voila.app import Voila
@@ -33,6 +30,7 @@ from kanon_lab import files
 from kanon_lab.errors import StorageError
 from kanon_lab.folders import held_folder
 from kanon_lab.terms import texts
+from kanon_lab.workbench.gate import BLANK, Gate, headers, refusal
 
 HOST = "127.0.0.1"
 #: Where the page finds the file that the command named, and its language: not in its address.
@@ -40,8 +38,6 @@ OPEN_FILE, OPEN_LANGUAGE = "KANON_LAB_OPEN_FILE", "KANON_LAB_OPEN_LANGUAGE"
 CELL = "from kanon_lab.workbench import workbench\n\nworkbench()"
 _TEMPLATES = Path(__file__).with_name("templates")
 _KERNEL, _NOTEBOOK = "kanon-lab-workbench", "workbench.ipynb"
-_COOKIE = "kanon-lab"
-_BLANK = '<!DOCTYPE html><title>kanon-lab</title><link rel="icon" href="data:,">'  # else browsers ask for an icon
 # Handlers of Voila that the page needs, and no others: none that lists or sends files of the user.
 _NEEDED = {
     "FileFindHandler",
@@ -200,83 +196,6 @@ class Owner(IdentityProvider):
         return User("owner")
 
 
-class Sealed(RequestHandler):
-    """Headers of every answer: nothing is loaded from elsewhere, kept, or shown inside another page."""
-
-    def set_default_headers(self) -> None:
-        """Set them beside those of the handler."""
-        super().set_default_headers()
-        for name, value in self.settings["headers"].items():
-            self.set_header(name, value)
-
-    def set_header(self, name: str, value: Any) -> None:
-        """Set a header that is not one of ours, which no handler changes."""
-        super().set_header(name, self.settings["headers"].get(name, value))
-
-    def compute_etag(self) -> None:
-        """No mark by which a browser would keep an answer."""
-
-
-@cache
-def _sealed(handler: type) -> type:
-    return type(handler.__name__, (Sealed, handler), {})
-
-
-class Gate(Application):
-    """All handlers behind one gate: only a browser with the cookie passes, and gets the cookie for the token."""
-
-    def find_handler(self, request: Any, **kwargs: Any) -> Any:
-        """The handler of a request that may pass, or the one that refuses."""
-        home, key = self.settings["base_url"], self.settings["key"]
-        if request.headers.get("Host") != self.settings["address"]:
-            return self.get_handler_delegate(request, Refusal)
-        if request.path == home and (request.method == "POST" or "token" in request.query):
-            return self.get_handler_delegate(request, Entry)
-        cookie = request.cookies.get(_COOKIE)
-        origin = request.headers.get("Origin", self.settings["origin"])
-        if cookie is None or not _same(cookie.value, key) or origin != self.settings["origin"]:
-            return self.get_handler_delegate(request, Refusal)
-        return super().find_handler(request, **kwargs)
-
-    def get_handler_delegate(self, request: Any, target_class: Any, *args: Any, **kwargs: Any) -> Any:
-        """The handler with our headers."""
-        return super().get_handler_delegate(request, _sealed(target_class), *args, **kwargs)
-
-
-def _same(text: str, secret: str) -> bool:
-    return hmac.compare_digest(text.encode(), secret.encode())
-
-
-class Refusal(RequestHandler):
-    """Says that a request has not passed the gate, and nothing else."""
-
-    def prepare(self) -> None:
-        """Answer any request."""
-        self.set_status(403)
-        self.finish(self.settings["refused"])
-
-
-class Entry(RequestHandler):
-    """Gives the cookie for the token; the page that follows has no token in its address."""
-
-    def get(self) -> None:
-        """Of the address that the command printed."""
-        self._enter(self.get_query_argument("token", ""))
-        self.redirect(self.settings["base_url"], status=303)
-
-    def post(self) -> None:
-        """Of the file that the command opened: a browser follows the page, but not a redirection, with the cookie."""
-        self._enter(self.get_body_argument("token", ""))
-        self.finish(f'{_BLANK}<meta http-equiv="refresh" content="0; url={self.settings["base_url"]}">')
-
-    def _enter(self, token: str) -> None:
-        if not _same(token, self.settings["token"]):
-            self.set_status(403)
-            raise Finish(self.settings["refused"])
-        home = self.settings["base_url"]
-        self.set_cookie(_COOKIE, self.settings["key"], path=home, httponly=True, samesite="Strict")
-
-
 class Window(TornadoVoilaHandler):
     """The page itself; while it is being made, its window counts as open."""
 
@@ -353,8 +272,8 @@ class Page(Voila):
             "token": token,
             "key": secrets.token_urlsafe(32),
             "page": self,
-            "refused": _refusal(self.language),
-            "headers": _headers(address),
+            "refused": refusal(self.language),
+            "headers": headers(address),
             "log_function": lambda _: None,
             "websocket_max_message_size": most,
             "disable_check_xsrf": True,  # the gate asks for more
@@ -379,7 +298,7 @@ class Page(Voila):
         path = self.folder / "open.html"
         form = f'<form method="post" action="{home}"><input type="hidden" name="token" value="{token}"></form>'
         path.touch(mode=0o600)
-        path.write_text(f"{_BLANK}{form}<script>document.forms[0].submit()</script>")
+        path.write_text(f"{BLANK}{form}<script>document.forms[0].submit()</script>")
         return path
 
     @contextmanager
@@ -392,7 +311,9 @@ class Page(Voila):
             loop.call_soon_threadsafe(stop.set)
 
         names = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-        before = {number: signal.signal(number, heard) for number in names}
+        # what is ignored, as a hangup after nohup, is ignored here too
+        wanted = [number for number in names if signal.getsignal(number) != signal.SIG_IGN]
+        before = {number: signal.signal(number, heard) for number in wanted}
         try:
             yield stop
         finally:
@@ -429,31 +350,3 @@ class Page(Voila):
                 return
             with suppress(TimeoutError):
                 await asyncio.wait_for(stop.wait(), timeout=max(0.1, min(1, self.wait)))
-
-
-def _refusal(language: str) -> str:
-    """The page of whoever does not pass the gate."""
-    return f'{_BLANK}<html lang="{language}"><p>{escape(texts("open", language)["refused"])}'
-
-
-def _headers(address: str) -> dict[str, str]:
-    """Headers that keep a browser from loading, keeping and telling anything."""
-    policy = {
-        "default-src": "'none'",
-        "script-src": "'self'",
-        "style-src": "'self' 'unsafe-inline'",
-        "img-src": "'self' data: blob:",
-        "font-src": "'self' data:",
-        "connect-src": f"'self' ws://{address}",
-        "form-action": "'self'",
-        "base-uri": "'none'",
-        "frame-ancestors": "'none'",
-    }
-    return {
-        "Content-Security-Policy": "; ".join(f"{name} {sources}" for name, sources in policy.items()),
-        "Cache-Control": "no-store",
-        "Cross-Origin-Opener-Policy": "same-origin",
-        "Cross-Origin-Resource-Policy": "same-origin",
-        "Referrer-Policy": "same-origin",
-        "X-Content-Type-Options": "nosniff",
-    }
