@@ -35,7 +35,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@test -x $(PY) || { echo 'Making .venv' && $(PYTHON) -m venv .venv; } || \
 	    { echo 'python -m venv failed; on Debian and Ubuntu install python3-venv' >&2; rm -rf .venv; exit 2; }
 	@echo 'Installing the pinned versions of constraints.txt into .venv (once, a minute or two)'
-	@$(PY) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[report,book,test]' $(ALSO)
+	@$(PY) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[workbench,book,test]' $(ALSO)
 	@touch $(STAMP)
 
 book: $(STAMP)

@@ -259,10 +259,11 @@ def needed_by(name: str, extras: frozenset[str], found: set[tuple[str, frozenset
 
 
 def test_what_is_installed_is_what_is_pinned():
-    """All that the extras report, book and test bring, but what comes with Python itself."""
+    """All that the extras workbench, book and test bring, but what comes with Python itself."""
     lines = (ROOT / "constraints.txt").read_text("utf-8").splitlines()
     pinned = {canonicalize_name(name): version for name, _, version in (line.partition("==") for line in lines)}
-    needed = needed_by("kanon-lab", frozenset(["report", "book", "test"]), set()) - {"kanon-lab", "pip", "setuptools"}
+    needed = needed_by("kanon-lab", frozenset({"workbench", "book", "test"}), set())
+    needed -= {"kanon-lab", "pip", "setuptools"}
     assert len(needed) > 100
     assert {name: pinned.get(name) for name in needed} == {name: metadata.version(name) for name in needed}
 

@@ -35,6 +35,7 @@ _SUMMARIES = {
     "map": "Compare the risk and utility of many recipes on a microdata file.",
     "subsample": "Estimate the risk of identification in a sample from subsamples of it.",
     "report": "Write one offline HTML page on a microdata file and its protection.",
+    "open": "Open the workbench in the browser: from a file to its release by clicking.",
     "data": "List, fetch, find and make data sets.",
 }
 # Commands in a module of another name, which has several.

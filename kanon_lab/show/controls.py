@@ -9,7 +9,7 @@ from html import escape
 from typing import Any
 
 from kanon_lab.errors import MissingPackageError
-from kanon_lab.show.page import VEGALITE_MIME, lite5
+from kanon_lab.show.page import DRAWING, VEGALITE_MIME, lite5
 
 _WIDE = {"style": {"description_width": "14em"}, "layout": {"max_width": "100%", "width": "38em"}}
 _CELL = "padding: 0.2em 0.8em"
@@ -114,7 +114,7 @@ class Explorer:
         outputs = []
         if shown.drawing is not None:
             data = {VEGALITE_MIME: shown.drawing, "text/plain": shown.drawing["description"]}
-            outputs.append({"output_type": "display_data", "data": data, "metadata": {}})
+            outputs.append({"output_type": "display_data", "data": data, "metadata": {VEGALITE_MIME: DRAWING}})
         # One assignment swaps the old drawing for the new one; clearing and displaying would flicker and could pile up.
         self.chart.outputs = tuple(outputs)
 

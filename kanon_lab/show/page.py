@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 VEGALITE_MIME = "application/vnd.vegalite.v5+json"
 # JupyterLab draws Vega-Lite 5, and so does our bundle; Altair writes the address of version 6.
 VEGALITE_SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
+#: How JupyterLab and the workbench draw it: without evaluating code, which the policy of the workbench's page forbids,
+#: and without a menu that sends the data to an editor elsewhere.
+DRAWING = {"embed_options": {"ast": True, "actions": False}}
 
 #: Where its words stand in words.csv.
 WORDS = "figure"
@@ -70,7 +73,7 @@ class Figure:
     def mimebundle(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """The output that JupyterLab draws, and metadata with the table: it would prefer HTML among the data."""
         table = None if self.table is None else scrolling_table(self.table, table_label(self.alt))
-        return {VEGALITE_MIME: self.spec, "text/plain": self.alt}, {VEGALITE_MIME: {"table": table}}
+        return {VEGALITE_MIME: self.spec, "text/plain": self.alt}, {VEGALITE_MIME: {"table": table, **DRAWING}}
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> tuple[dict[str, Any], dict[str, Any]]:
         return self.mimebundle()

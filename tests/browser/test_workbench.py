@@ -1,0 +1,222 @@
+"""The page of ``kanon-lab open``: who gets it, what it asks for, how it ends, and that nothing is left."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+from browsing import Visit, findings
+from processes import PATIENCE
+
+pytest.importorskip("voila", reason="voila is not installed: pip install 'kanon-lab[workbench]'")
+pytestmark = pytest.mark.browser
+
+# What stands in for the workbench: a button, a chart as its own are, and a value that must be nowhere afterwards.
+CANARY = "canary-4711"
+CELL = """
+import os
+from pathlib import Path
+import altair as alt
+import ipywidgets as widgets
+import pandas as pd
+from kanon_lab.show import page
+frame = pd.DataFrame({"k": [1, 2, 3], "persons": [5, 3, 1]})
+chart = alt.Chart(frame, height=100).mark_bar().encode(x="k:O", y="persons")
+data, metadata = page.figure(chart, table=frame, alt="Persons fall as k rises").mimebundle()
+drawing = widgets.Output(outputs=({"output_type": "display_data", "data": data, "metadata": metadata},))
+said = widgets.HTML("<h1>Here</h1>")
+text = widgets.Text(description="Name")
+button = widgets.Button(description="Count")
+def counted(_):
+    Path(os.environ["TMPDIR"], "spill").write_text(text.value)
+    said.value = f"<h1>{text.value} of {os.environ.get('KANON_LAB_OPEN_FILE')} in {Path.cwd().name}</h1>"
+button.on_click(counted)
+widgets.VBox([said, text, button, drawing])
+"""
+SERVED = """
+import sys
+from kanon_lab.workbench.serving import serve
+cell, wait, file = sys.argv[1:]
+serve(cell, wait=float(wait), file=file or None, tell=lambda address, start: print(address, start, flush=True))
+print("ended", flush=True)
+"""
+# Voila 0.5.13 was built with JupyterLab 4.2, the widgets with a newer one; they draw all the same.
+_KNOWN = ("Unsatisfied version", "No satisfying version")
+
+
+class Served:
+    """A page that is served: its address with the token and without, the file that opens it, and its process."""
+
+    def __init__(self, folder: Path, wait: float = 30, cell: str = CELL, file: str = ""):
+        self.home, self.temporary, self.work = (folder / name for name in ("home", "tmp", "work"))
+        for path in (self.home, self.temporary, self.work):
+            path.mkdir()
+        environment = os.environ | {"HOME": str(self.home), "TMPDIR": str(self.temporary)}
+        for name in [name for name in environment if name.startswith(("JUPYTER", "IPYTHON", "XDG_"))]:
+            del environment[name]
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", SERVED, cell, str(wait), file],
+            cwd=self.work,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.address, self.start = self.process.stdout.readline().split()
+        self.page = self.address.partition("?")[0]
+
+    def end(self, number: int | None = signal.SIGINT) -> tuple[int, str, str]:
+        """The exit code and what was printed, after a signal or by itself."""
+        if number is not None:
+            self.process.send_signal(number)
+        out, err = self.process.communicate(timeout=PATIENCE)
+        return self.process.returncode, out, err
+
+    def left(self) -> list[str]:
+        """Files in any of its folders."""
+        places = (self.home, self.temporary, self.work)
+        return [str(path) for place in places for path in place.rglob("*") if path.is_file()]
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """A page that many tests share, and which the last one ends."""
+    page = Served(tmp_path_factory.mktemp("served"), file="survey.csv")
+    yield page
+    if page.process.poll() is None:
+        page.end()
+
+
+def ready(page):
+    page.get_by_role("button", name="Count").wait_for(timeout=60_000)
+    return page
+
+
+def status(address: str, **headers: str) -> tuple[int, str]:
+    """What a request without the cookie gets."""
+    try:
+        with urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=10) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as refused:
+        return refused.code, refused.read().decode()
+
+
+def test_the_page_opens_answers_and_asks_nothing_of_other_machines(served, chromium):
+    assert Path(served.start).stat().st_mode & 0o77 == 0
+    context = chromium.new_context()
+    visit = Visit(context).begin(local=(served.page, "file:"))
+    page, answers = visit.page, {}
+    page.on("response", lambda response: answers.update({response.url: response.headers}))
+    # the file that the command opens: no address has the token
+    page.goto(Path(served.start).as_uri())
+    ready(page)
+    assert page.url == served.page
+    page.get_by_label("Name").fill(CANARY)
+    page.get_by_role("button", name="Count").click()
+    page.get_by_text(f"{CANARY} of survey.csv in work").wait_for(timeout=10_000)
+    page.locator(".jp-OutputArea-output :is(canvas.marks, svg.marks)").wait_for(timeout=20_000)
+    assert visit.outside == [] and not [url for url in answers if "token" in url]
+    assert [line for line in visit.errors if not line.startswith(_KNOWN)] == []
+    for url, headers in answers.items():
+        if url.startswith(served.page):
+            policy = headers["content-security-policy"]
+            assert policy.startswith("default-src 'none'; script-src 'self';") and "http" not in policy
+            assert "no-store" in headers["cache-control"] and headers["x-content-type-options"] == "nosniff"
+    assert findings(page, anew=True) == []
+    # a page that is longer than the window scrolls as any other
+    page.set_viewport_size({"width": 390, "height": 200})
+    height, width = page.evaluate("() => [document.body.parentNode.scrollHeight, document.body.parentNode.scrollWidth]")
+    assert height > 200 and width <= 390
+    (cookie,) = context.cookies()
+    assert cookie["httpOnly"] and cookie["sameSite"] == "Strict" and cookie["path"] != "/"
+    assert served.address.partition("=")[2] not in page.content() + cookie["value"]
+    context.close()
+
+
+def test_without_the_token_nobody_gets_anything(served, chromium):
+    root = served.page.split("/", 3)
+    places = [
+        "",
+        "voila/static/voila.js",
+        "voila/files/workbench.ipynb",
+        "api/kernels",
+        "login",
+        "?token=wrong",
+        "?token=",
+    ]
+    for address in [*(served.page + place for place in places), "/".join(root[:3]) + "/"]:
+        code, body = status(address)
+        assert code == 403 and "opens only from the address" in body and len(body) < 300
+    # a name that leads to this machine, and another site's request
+    assert status(served.address, Host="example.org")[0] == 403
+    context = chromium.new_context()
+    page = context.new_page()
+    assert page.goto(served.page).status == 403
+    assert context.cookies() == []
+    context.close()
+
+
+def test_ctrl_c_ends_it_and_leaves_nothing(served):
+    kernels = [*served.temporary.glob("*/kernel-*.json")]
+    assert kernels
+    for place in kernels:  # other users of the machine could listen at a port
+        assert json.loads(place.read_text())["transport"] == "ipc" and place.parent.stat().st_mode & 0o77 == 0
+    inside = {path for path in served.left() if "ipynb" in path or "kernel" in path or "secret" in path}
+    assert inside and all("kanon-lab-" in path for path in inside)
+    assert not [path for path in served.left() if str(served.temporary) not in path]
+    assert served.end() == (0, "ended\n", "")
+    assert served.left() == []
+
+
+@pytest.mark.slow
+def test_it_ends_with_its_last_window_and_not_before(tmp_path, chromium):
+    served = Served(tmp_path, wait=8)
+    context = chromium.new_context()
+    one, two = context.new_page(), context.new_page()
+    one.goto(served.address)
+    two.goto(served.page)
+    ready(one)
+    ready(two).close(run_before_unload=True)
+    one.wait_for_timeout(9000)
+    assert served.process.poll() is None
+    one.close(run_before_unload=True)
+    again = context.new_page()
+    again.wait_for_timeout(3000)
+    again.goto(served.page)
+    ready(again)
+    again.wait_for_timeout(9000)
+    assert served.process.poll() is None
+    context.close()
+    assert served.end(None) == (0, "ended\n", "")
+    assert served.left() == []
+
+
+@pytest.mark.slow
+def test_a_signal_ends_it_too(tmp_path, chromium):
+    """The address that is printed opens the page too, and the token is not in what the browser shows then."""
+    served = Served(tmp_path)
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto(served.address)
+    ready(page)
+    assert page.url == served.page
+    assert served.end(signal.SIGTERM) == (128 + signal.SIGTERM, "", "")
+    assert served.left() == []
+    context.close()
+
+
+@pytest.mark.slow
+def test_what_fails_is_said_without_its_values(tmp_path, visit):
+    served = Served(tmp_path, cell=f"raise ValueError({CANARY!r})")
+    visit.page.goto(served.address)
+    visit.page.get_by_role("alert").get_by_text("could not start").wait_for(timeout=60_000)
+    assert CANARY not in visit.page.content()
+    code, out, err = served.end()
+    assert (code, CANARY in out + err, served.left()) == (0, False, [])
