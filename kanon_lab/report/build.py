@@ -50,10 +50,11 @@ _TURNING = {code: f"[U+{code:04X}]" for code in (0x61C, 0x200E, 0x200F, *range(0
 
 def report_page(executed: str | Path, *, title: str, language: str, banner: str = "") -> str:
     """The page of an executed notebook: figures, tables and texts, none of its code; with a banner on every screen."""
-    shown = []  # figures and HTML: no words of warnings, no errors, no plain text
+    shown, drawn = [], False  # figures and HTML: no words of warnings, no errors, no plain text
     for output in (output for cell in read_notebook(executed).cells for output in cell.get("outputs", [])):
         if figures.VEGALITE_MIME in (data := output.get("data", {})):
             shown.append(figures.output_html(data, output.metadata, language))
+            drawn = True
         elif "text/html" in data:
             shown.append(data["text/html"])
     words = Words(language)
@@ -63,8 +64,8 @@ def report_page(executed: str | Path, *, title: str, language: str, banner: str 
         language=language,
         banner=banner,
         style=figures.style(by_system=True),
-        # Code cannot end the element that it is in.
-        script=re.sub(r"<(/script|!--)", r"<\\\1", figures.script(), flags=re.IGNORECASE),
+        # Code cannot end the element that it is in. A page without charts needs none.
+        script=re.sub(r"<(/script|!--)", r"<\\\1", figures.script(), flags=re.IGNORECASE) if drawn else "",
         outputs=shown,
         sections=[
             (name, words.say(f"h_{name}"))

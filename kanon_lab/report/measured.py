@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from kanon_lab.measures.registry import LIMITS, Measure, limit_of, measures
+from kanon_lab.measures.registry import LIMITS, MEASURES, Measure, limit_of, measures
 from kanon_lab.report.words import Words
 from kanon_lab.terms import agreed
 
@@ -117,6 +117,15 @@ def main_measures(a: Analysis, w: Words) -> pd.DataFrame:
     return _before_and_after(a, rows)
 
 
+def leading_measures(a: Analysis, w: Words) -> pd.DataFrame:
+    """Three measures before and after: records that stand out, persons who would be found, and what is kept."""
+    below = (w.say("m_below", k=a.summary["k"]), f"violations_{a.summary['k']}_{a.summary['policy']}", w.number)
+    risk, kept = ["expected_reidentifications", "global_risk"], ["known_cells", "k_achieved"]
+    kinds = [[line for name in names for line in _lines(MEASURES[name], (), w)] for names in (risk, kept)]
+    frames = [_before_and_after(a, lines).head(1) for lines in ([below], *kinds)]
+    return pd.concat([frame for frame in frames if len(frame)])
+
+
 def population_measures(a: Analysis, w: Words) -> pd.DataFrame:
     """What was counted in the population before and after, as text; without rows where there is none."""
     prefix = "k_map_below_"
@@ -149,13 +158,10 @@ def measures_of_steps(a: Analysis, w: Words) -> dict[str, pd.Series]:
     return {w.measure(row): _digits(row, a.steps[row.name], w) for row in rows}
 
 
-def losses(a: Analysis, w: Words) -> pd.DataFrame:
-    """What the release lost, by title."""
-    after = a.summary["after"]
-    rows = [(row, after[row.name]) for row in measures(shown="utility") if after.get(row.name) is not None]
-    rows = [(row, value) for row, value in rows if value == value]
-    values = [_digits(row, pd.Series([value]), w).iloc[0] for row, value in rows]
-    return pd.DataFrame({"measure": [w.measure(row) for row, _ in rows], "value": values})
+def losses(a: Analysis) -> list[tuple[Measure, Any]]:
+    """What the release lost, as far as it is known."""
+    rows = [(row, a.summary["after"].get(row.name)) for row in measures(shown="utility")]
+    return [(row, value) for row, value in rows if value is not None and not pd.isna(value)]
 
 
 def diversities(a: Analysis, w: Words) -> pd.DataFrame:

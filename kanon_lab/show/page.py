@@ -175,7 +175,7 @@ def script() -> str:
 
 
 def style(*, by_system: bool = False) -> str:
-    """The style sheet for figures; where it is dark, it swaps the colours of the charts.
+    """The style sheet for figures, with the tokens that all pages share; where it is dark, it swaps colours of charts.
 
     It is dark where the theme of the book is; or, for a page of its own, where the reader's system is (`by_system`).
     """
@@ -185,7 +185,7 @@ def style(*, by_system: bool = False) -> str:
         for light, dark in DARK.items()
         for part in ("fill", "stroke")
     )
-    return f"{_text('page.css')}@media {screen} {{\n{swaps}\n}}\n"
+    return f"{_text('tokens.css')}{_text('page.css')}@media {screen} {{\n{swaps}\n}}\n"
 
 
 def _text(name: str) -> str:

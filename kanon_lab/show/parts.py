@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from kanon_lab.errors import visible
 
@@ -99,6 +99,61 @@ class Table(Part):
         return scrolling_table(self.frame, caption=self.caption, number=self.number)
 
 
+class Mark(NamedTuple):
+    """A cell of `Bars`: a bar over a part of its width (0-1; None: not known), a line at its limit, and words.
+
+    `style` is its class for the style sheet.
+    """
+
+    words: str
+    width: float | None
+    style: str = ""
+    limit: float | None = None
+
+
+@dataclass(frozen=True, repr=False)
+class Bars(Part):
+    """A table that is read as a picture: of each row the first cell is its head, and a `Mark` is drawn.
+
+    `style` is its class for the style sheet, `styles` that of each row.
+    """
+
+    caption: str
+    heads: Sequence[str]
+    rows: Sequence[Sequence[str | Mark]]
+    style: str = ""
+    styles: Sequence[str] = ()
+
+    @property
+    def table(self) -> Table:
+        """The same as a table of texts."""
+        rows = [[cell.words if isinstance(cell, Mark) else cell for cell in row] for row in self.rows]
+        return Table.of_texts(self.heads, rows)
+
+
+@dataclass(frozen=True, repr=False)
+class Picture(Part):
+    """A drawing in one of the forms of ``picture.html``, of the values that it takes; `text` says the same."""
+
+    form: Literal["columns", "spread", "numbers", "path"]
+    text: str
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True, repr=False)
+class Group(Part):
+    """Parts that belong together: of a class of the style sheet, or folded under a `summary` until they are printed."""
+
+    parts: Sequence[Part]
+    style: str = ""
+    summary: str = ""
+
+
+def folded(table: Table) -> Group:
+    """A table under its caption, until a reader unfolds or prints it."""
+    return Group([table], summary=table.caption)
+
+
 @dataclass(frozen=True)
 class Section:
     """A title and the parts, figures and sections below it. A section without any of these is left out."""
@@ -139,8 +194,11 @@ def render_text(part: Part | Figure | Section) -> Iterator[str]:
         yield from ["", *wrapped(part.title)] if part.parts else []
         for inner in part.parts:
             yield from render_text(inner)
-    elif isinstance(part, Table):
-        yield from _text_table(part)
+    elif isinstance(part, Group):
+        for inner in part.parts:
+            yield from render_text(inner)
+    elif isinstance(part, (Table, Bars)):
+        yield from _text_table(part if isinstance(part, Table) else part.table)
     else:
         lines = part.lines if isinstance(part, Bullets) else [getattr(part, "text", "") or getattr(part, "alt", "")]
         for line in lines:
