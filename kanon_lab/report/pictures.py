@@ -72,54 +72,60 @@ def counted(words: str, count: Any, share: float | None, records: int, most: flo
 def variable_cards(a: Analysis, w: Words) -> Group:
     """A card for each column of the file: those whose values may be shown first."""
     by_variable = dict([*a.categories.groupby("variable", sort=False)])
-    quantiles = {row["variable"]: row for row in a.quantiles.to_dict("records")}
+    quantiles, records = {row["variable"]: row for row in a.quantiles.to_dict("records")}, a.summary["records"]
     cards: list[Part] = []
-    for row in named_rows(a.variables):
-        parts: list[Part] = [Paragraph(row.column, "kanon-name"), Paragraph(_about(row, w), "kanon-note")]
+    shown = a.variables["column"].isin({*by_variable, *quantiles})
+    for row in named_rows(a.variables.assign(later=~shown).sort_values("later", kind="stable")):
+        parts: list[Part] = [
+            Paragraph(row.column, "kanon-name"),
+            Paragraph(_about(row, not row.later, w), "kanon-note"),
+        ]
         if row.column in by_variable:
             parts += _categories(a, row.column, by_variable[row.column], w)
         elif row.column in quantiles:
             parts += _spread(quantiles[row.column], w)
+        elif not pd.isna(row.missing):
+            mark = counted(w.number(row.missing), row.missing, int(row.missing) / records, records, style="kanon-other")
+            parts.append(Bars(row.column, ["", w.say("c_missing")], [[w.say("c_missing"), mark]], "kanon-small"))
         cards.append(Group(parts, "kanon-card"))
-    cards.sort(key=lambda card: len(card.parts) == 2)
     return Group(cards, "kanon-grid")
 
 
-def _about(row: Any, w: Words) -> str:
-    """What a column is and has become, in a line."""
+def _about(row: Any, is_shown: bool, w: Words) -> str:
+    """What a column is and has become, in a line; where no missing values are drawn, with their number."""
     words = [w.roles(row.role), w.say(f"fate_{row.fate}")]
     if (distinct := getattr(row, "distinct_after", None)) is not None and not pd.isna(distinct):
         words.append(w.say("card_values", values=w.number(distinct)))
-    if not pd.isna(row.missing) and (isinstance(row.missing, Few) or row.missing):
+    if is_shown and not pd.isna(row.missing) and (isinstance(row.missing, Few) or row.missing):
         words.append(w.say("card_missing", records=w.number(row.missing)))
     return " · ".join(words)
 
 
-def category_table(a: Analysis, variable: str, rows: pd.DataFrame, w: Words) -> Any:
-    """The categories of a variable as a table."""
-    other = w.say("other_categories")
-    names = [name if isinstance(name, str) else other for name in rows["category"]]
-    frame = {"category": names, "records": rows["records"].astype(object), "share": w.digits(rows["share"], power=2)}
-    step = a.summary.get("step_of_categories", 5)
-    return w.table(pd.DataFrame(frame), "categories_of", variable=variable, step=step)
-
-
 def _categories(a: Analysis, variable: str, rows: pd.DataFrame, w: Words) -> list[Part]:
     """The categories of a variable: bars with words, or more of them side by side with a table below."""
-    table, records = category_table(a, variable, rows, w), a.summary["records"]
-    most = float(rows["share"].max()) if rows["share"].notna().any() else 1.0
-    styles = ["" if isinstance(name, str) else "kanon-other" for name in rows["category"]]
-    counts = [*zip(rows["records"], rows["share"], styles, strict=True)]
-    marks = [counted("", count, share, records, most or 1.0, style) for count, share, style in counts]
-    if len(rows) > _MOST_BARS:
-        names = table.frame.iloc[:, 0]
-        columns = [(mark.width or 0.0, mark.style) for mark in marks]
-        picture = Picture("columns", table.caption, {"columns": columns, "ends": [names.iloc[0], names.iloc[-1]]})
-        return [picture, folded(table)]
-    shares = [w.percent(None if pd.isna(share) else float(share)) for share in rows["share"]]
-    counts_said = [mark._replace(words=w.number(count)) for mark, count in zip(marks, rows["records"], strict=True)]
-    lines = [*zip(table.frame.iloc[:, 0], counts_said, shares, strict=True)]
-    return [Bars(table.caption, [*table.frame.columns], lines, "kanon-small")]
+    named = rows["category"].map(lambda name: isinstance(name, str)).to_numpy(dtype=bool)
+    shares = rows["share"].astype(float)
+    most = max(shares[named].max(), 1e-9) if shares[named].notna().any() else 1.0
+    records, said = a.summary["records"], [*map(w.percent, shares)]
+    counts = zip(rows["records"], shares, named, strict=True)
+    styles = ["" if is_named else "kanon-other" for is_named in named]
+    marks = [
+        counted(w.number(count), count, share, records, most, style)
+        for (count, share, _), style in zip(counts, styles, strict=True)
+    ]
+    frame = {"category": [*rows["category"].where(named, w.say("other_categories"))]}
+    frame |= {"records": rows["records"].astype(object), "share": w.digits(rows["share"], power=2)}
+    step = a.summary.get("step_of_categories", 5)
+    table = w.table(pd.DataFrame(frame), "categories_of", variable=variable, step=step)
+    names = [*rows["category"].where(named, w.say("other"))]
+    if len(rows) <= _MOST_BARS:
+        return [Bars(table.caption, [*table.frame.columns], [*zip(names, marks, said, strict=True)], "kanon-small")]
+    columns = [(mark.width or 0.0, mark.style) for mark, is_named in zip(marks, named, strict=True) if is_named]
+    top = int(shares[named].fillna(0).to_numpy().argmax())
+    ends = [names[0], w.say("card_most", category=names[top], share=said[top])]
+    ends.append(names[-1] if named[-1] else f"{names[-1]}: {said[-1]}")
+    text = f"{table.caption}: {'; '.join(ends)}"
+    return [Picture("columns", text, {"columns": columns, "ends": ends}), folded(table, w.say("categories_table"))]
 
 
 def _spread(quantiles: dict[Any, Any], w: Words) -> list[Part]:

@@ -26,6 +26,7 @@ from kanon_lab.report.measured import (
     limit_value,
     main_measures,
     measures_of_steps,
+    named_columns,
     population_measures,
 )
 from kanon_lab.report.pictures import (
@@ -120,7 +121,8 @@ def _verdict(a: Analysis, w: Words) -> list:
     counts = {"unmet": len(unmet), "all": len(verdict)} if key.startswith("some") else {}
     key, style = (key, "kanon-unmet") if len(unmet) or key == no_limit else ("all_met", "kanon-met")
     release = Release.of(a)
-    lines = [_advice(release, row, w) for row in unmet.itertuples(index=False)]
+    failed = [*unmet.itertuples(index=False)]
+    lines = [_advice(release, row, w) for row in failed]
     if not lines and key == "all_met":
         lines.append(w.say("next_met"))
     if cautions := len(a.judged.cautions):
@@ -128,24 +130,30 @@ def _verdict(a: Analysis, w: Words) -> list:
     numbers: list[Any] = [
         before_and_after(w, leading_measures(a, w)),
         folded(w.table(main_measures(a, w), "main_caption")),
+        *([Paragraph(w.say("h_next"), "kanon-name"), Bullets(lines)] if lines else []),
     ]
-    if lines:
-        numbers += [Paragraph(w.say("h_next"), "kanon-name"), Bullets(lines)]
-    limits = (
-        [limit_bars(a, w, lambda row: _wanted(row, row.found, w), lambda row: _judged(a, row, w))]
-        if len(verdict)
-        else []
-    )
+    limits: list[Any] = []
+    if len(verdict):
+        wanted, judged = (lambda row: _wanted(row, row.found, w)), (lambda row: _judged(a, row, w))
+        limits.append(limit_bars(a, w, wanted, judged))
+    if failed:
+        advice = Bullets([advice_on(release, row, w) for row in failed])
+        limits.append(Group([advice], "kanon-again", summary=w.say("h_unmet")))
+    columns = [Group(limits, "kanon-judged")] if limits else []
     return [
         w.text(key, style=f"kanon-verdict {style}", **counts),
-        Group([*limits, Group(numbers, "kanon-next")], "kanon-first"),
+        Group([*columns, Group(numbers, "kanon-next")], "kanon-first"),
     ]
 
 
 def _advice(release: Release, row: Any, w: Words) -> str:
-    """What to do about a limit, after its name."""
+    """What to do about a limit, after its name and columns."""
     advice = advice_on(release, row, w, remedy=True)
-    return advice if advice.startswith(("“", "«")) else f"{limit_title(row, w)}: {advice}"
+    if advice.startswith(("“", "«")):
+        return advice
+    columns = named_columns(release, row, w)
+    is_named = len(row.columns) and columns not in advice
+    return w.say("next_limit", limit=limit_title(row, w), columns=f" ({columns})" if is_named else "", advice=advice)
 
 
 def _judged(a: Analysis, row: Any, w: Words) -> str:
@@ -189,11 +197,11 @@ def _variables(a: Analysis, w: Words) -> list:
         kind=pd.Series(kinds, index=a.variables.index, dtype=object),
     )
     parts = [w.text("pooling", "kanon-note", least=least), variable_cards(a, w)]
-    parts.append(folded(w.table(frame, "roles_caption", least=least)))
+    every = [folded(w.table(frame, "roles_caption", least=least))]
     if len(a.quantiles):
         heads = {share: w.say("c_quantile", p=w.number(100 * share)) for share in QUANTILES}
-        parts.append(folded(w.table(a.quantiles.rename(columns=heads), "quantiles_caption")))
-    return parts
+        every.append(folded(w.table(a.quantiles.rename(columns=heads), "quantiles_caption")))
+    return [*parts, Group(every, "kanon-tables")]
 
 
 def _classes(a: Analysis, w: Words) -> list:
@@ -234,9 +242,8 @@ def _riskiest(a: Analysis, w: Words) -> list:
     return [
         text,
         *unique_bars(a, w),
-        *map(folded, sets_shown),
         w.text("riskiest_text", "kanon-note"),
-        folded(w.table(table[shown], "riskiest_caption")),
+        Group([*map(folded, sets_shown), folded(w.table(table[shown], "riskiest_caption"))], "kanon-tables"),
     ]
 
 
@@ -275,7 +282,8 @@ def _fewest(a: Analysis, w: Words) -> list:
 
 
 def _utility(a: Analysis, w: Words) -> list:
-    return [loss_bars(a, w), *([w.text("utility_left")] if a.left_out else _indicators(a, w))]
+    indicators = [w.text("utility_left")] if a.left_out else _indicators(a, w)
+    return [Group([loss_bars(a, w), Group(indicators)], "kanon-pair")]
 
 
 def _indicators(a: Analysis, w: Words) -> list:
@@ -394,15 +402,16 @@ def _parameters(a: Analysis, w: Words) -> list:
     ]
     rows += [(w.say("f_note"), w.note(note)) for note in a.file.get("notes", ())]
     text = yaml.safe_dump(a.parameters, sort_keys=False, allow_unicode=True, width=100)
-    parts = [
+    versions = pd.DataFrame({"program": [*a.versions], "version_number": [*a.versions.values()]})
+    every: list[Any] = [
         folded(w.table(pd.DataFrame(rows, columns=["name", "value"]), "file_caption")),
+        folded(w.table(versions, "versions_caption")),
         Group([w.text("parameters_text"), Code(text)], summary=w.say("configuration_shown")),
     ]
     if len(a.seeds):
-        seeds = a.seeds.assign(seed=a.seeds["seed"].astype(str))
-        parts += [w.text("keep_report", "kanon-caution"), folded(w.table(seeds, "seeds_caption"))]
-    versions = pd.DataFrame({"program": [*a.versions], "version_number": [*a.versions.values()]})
-    return [*parts, folded(w.table(versions, "versions_caption"))]
+        every.append(folded(w.table(a.seeds.assign(seed=a.seeds["seed"].astype(str)), "seeds_caption")))
+    warned = [w.text("keep_report", "kanon-caution")] if len(a.seeds) else []
+    return [*warned, Group(every, "kanon-tables")]
 
 
 def _internal(a: Analysis, w: Words) -> list:

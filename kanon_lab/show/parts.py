@@ -125,6 +125,11 @@ class Bars(Part):
     styles: Sequence[str] = ()
 
     @property
+    def room(self) -> int:
+        """Characters of the longest words beside a bar, so that all bars of it have one scale."""
+        return max((len(cell.words) for row in self.rows for cell in row if isinstance(cell, Mark)), default=0)
+
+    @property
     def table(self) -> Table:
         """The same as a table of texts."""
         rows = [[cell.words if isinstance(cell, Mark) else cell for cell in row] for row in self.rows]
@@ -142,16 +147,20 @@ class Picture(Part):
 
 @dataclass(frozen=True, repr=False)
 class Group(Part):
-    """Parts that belong together: of a class of the style sheet, or folded under a `summary` until they are printed."""
+    """Parts that belong together: of a class of the style sheet, or folded under a `summary` until they are printed.
+
+    `subject` completes the summary for who cannot see what is beside it.
+    """
 
     parts: Sequence[Part]
     style: str = ""
     summary: str = ""
+    subject: str = ""
 
 
-def folded(table: Table) -> Group:
-    """A table under its caption, until a reader unfolds or prints it."""
-    return Group([table], summary=table.caption)
+def folded(table: Table, summary: str = "") -> Group:
+    """A table under its caption, or a shorter summary, until a reader unfolds or prints it."""
+    return Group([table], summary=summary or table.caption, subject=table.caption if summary else "")
 
 
 @dataclass(frozen=True)
