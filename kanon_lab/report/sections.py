@@ -212,7 +212,8 @@ def _classes(a: Analysis, w: Words) -> list:
     caption = "sizes_both_caption" if wildcard else "sizes_caption"
     sizes = [ranged_bars(a, a.sizes, "label", "sizes_title", "c_class_size", w)]
     sizes.append(folded(w.table(w.shares(a.sizes[[*names]].rename(columns=names)), caption)))
-    risks = [ranged_bars(a, ranges, "risk", "risks_title", "c_risk", w)]
+    short = [w.say("risk_between", low=w.percent(row.low), high=w.percent(row.high)) for row in named_rows(a.risks)]
+    risks = [ranged_bars(a, ranges.assign(risk=short), "risk", "risks_title", "c_risk", w)]
     risks.append(folded(w.table(w.shares(ranges), "risks_caption")))
     return [Group([Group(sizes), Group(risks)], "kanon-pair"), *_in_population(a, w)]
 
@@ -282,19 +283,17 @@ def _fewest(a: Analysis, w: Words) -> list:
 
 
 def _utility(a: Analysis, w: Words) -> list:
-    indicators = [w.text("utility_left")] if a.left_out else _indicators(a, w)
-    return [Group([loss_bars(a, w), Group(indicators)], "kanon-pair")]
+    indicators, below = ([w.text("utility_left")], []) if a.left_out else _indicators(a, w)
+    return [Group([loss_bars(a, w), Group(indicators)], "kanon-pair"), *below]
 
 
-def _indicators(a: Analysis, w: Words) -> list:
-    """How far the survey's indicators overlap, in ranges and without estimates."""
+def _indicators(a: Analysis, w: Words) -> tuple[list, list]:
+    """How far the survey's indicators overlap, in ranges and without estimates; and their table."""
     if not a.parameters.get("indicators") or len(a.steps) == 1:
-        return [w.text("indicators_same" if a.parameters.get("indicators") else "no_indicators")]
+        return [w.text("indicators_same" if a.parameters.get("indicators") else "no_indicators")], []
     compared = a.indicators.sort_values("overlap", kind="stable")
     counts = {"compared": len(compared), "covered": int(compared["covered"].sum()), "least": a.summary["least"]}
     parts = [w.text("indicators_text", **counts, lost=a.indicators_lost)]
-    if len(compared) > _SIZE:
-        parts.append(w.text("indicators_cut", shown=_SIZE))
     rows = [
         {
             "indicator": told_label(
@@ -306,7 +305,11 @@ def _indicators(a: Analysis, w: Words) -> list:
         }
         for row in named_rows(compared.head(_SIZE))
     ]
-    return [*parts, overlap_bars(a, w), folded(w.table(pd.DataFrame(rows), "indicators_caption"))] if rows else parts
+    if not rows:
+        return parts, []
+    cut = [w.text("indicators_cut", shown=_SIZE)] if len(compared) > _SIZE else []
+    table = w.table(pd.DataFrame(rows), "indicators_caption")
+    return [*parts, overlap_bars(a, w)], [Group([*cut, table], summary=table.caption)]
 
 
 def _map(a: Analysis, w: Words) -> list:
