@@ -126,7 +126,8 @@ def leading_measures(a: Analysis, w: Words) -> pd.DataFrame:
     """Three measures before and after: records that stand out, persons who would be found, and what is kept."""
     below = (w.say("m_below", k=a.summary["k"]), f"violations_{a.summary['k']}_{a.summary['policy']}", w.number)
     risk, kept = ["expected_reidentifications", "global_risk"], ["known_cells", "k_achieved"]
-    kinds = [[line for name in names for line in _lines(MEASURES[name], (), w)] for names in (risk, kept)]
+    rows = [[MEASURES[name] for name in names] for names in (risk, kept)]
+    kinds = [[(row.called(w.language), *line[1:]) for row in kind for line in _lines(row, (), w)] for kind in rows]
     frames = [_before_and_after(a, lines).head(1) for lines in ([below], *kinds)]
     return pd.concat([frame for frame in frames if len(frame)])
 

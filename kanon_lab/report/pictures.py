@@ -10,7 +10,7 @@ import pandas as pd
 
 from kanon_lab.columns import named_rows
 from kanon_lab.measures.registry import LIMITS, MEASURES, measures
-from kanon_lab.report.measured import limit_title, limit_value, losses
+from kanon_lab.report.measured import leading_measures, limit_title, limit_value, losses
 from kanon_lab.report.safe import QUANTILES
 from kanon_lab.report.words import Few, Words
 from kanon_lab.show.parts import Bars, Group, Mark, Paragraph, Part, Picture, folded
@@ -54,9 +54,10 @@ def _beside_limit(row: Any, whole: int) -> tuple[float | None, float]:
     return min(width, 1.0), limit_at
 
 
-def before_and_after(w: Words, frame: pd.DataFrame) -> Picture:
-    """Some measures in large figures."""
-    numbers = [(row.measure, row.before, row.after) for row in named_rows(frame)]
+def before_and_after(a: Analysis, w: Words) -> Picture:
+    """The measures that matter most in large figures; without a step there is no other before."""
+    rows, is_changed = named_rows(leading_measures(a, w)), len(a.steps) > 1
+    numbers = [(row.measure, row.before if is_changed else None, row.after) for row in rows]
     heads = {when: w.say(f"c_{when}") for when in ("before", "after")}
     return Picture("numbers", w.say("main_caption"), {"numbers": numbers, **heads})
 
@@ -85,7 +86,7 @@ def variable_cards(a: Analysis, w: Words) -> Group:
         elif row.column in quantiles:
             parts += _spread(quantiles[row.column], w)
         elif not pd.isna(row.missing):
-            mark = counted(w.number(row.missing), row.missing, int(row.missing) / records, records, style="kanon-other")
+            mark = counted(_said(row.missing, w), row.missing, int(row.missing) / records, records, style="kanon-other")
             parts.append(Bars(row.column, ["", w.say("c_missing")], [[w.say("c_missing"), mark]], "kanon-small"))
         cards.append(Group(parts, "kanon-card"))
     return Group(cards, "kanon-grid")
@@ -110,7 +111,7 @@ def _categories(a: Analysis, variable: str, rows: pd.DataFrame, w: Words) -> lis
     counts = zip(rows["records"], shares, named, strict=True)
     styles = ["" if is_named else "kanon-other" for is_named in named]
     marks = [
-        counted(w.number(count), count, share, records, most, style)
+        counted(_said(count, w), count, share, records, most, style)
         for (count, share, _), style in zip(counts, styles, strict=True)
     ]
     frame = {"category": [*rows["category"].where(named, w.say("other_categories"))]}
@@ -158,7 +159,7 @@ def ranged_bars(a: Analysis, frame: pd.DataFrame, label: str, caption: str, head
         for name, (count, share) in ways.items():
             counts = zip(rows[label], rows[count], rows[share], strict=True)
             series[name] = {
-                key: counted(_share_of(value, part, w), value, part, a.summary["records"], most, style)
+                key: counted(_said(value, w, part), value, part, a.summary["records"], most, style)
                 for key, value, part in counts
             }
     labels = dict.fromkeys(frame[label])
@@ -166,8 +167,11 @@ def ranged_bars(a: Analysis, frame: pd.DataFrame, label: str, caption: str, head
     return Bars(w.say(caption), [w.say(head), *series], lines)
 
 
-def _share_of(count: Any, share: Any, w: Words) -> str:
-    return w.number(count) if isinstance(count, Few) or pd.isna(share) else w.percent(float(share))
+def _said(count: Any, w: Words, share: Any = None) -> str:
+    """A count, or its share, in the words that stand beside a bar."""
+    if isinstance(count, Few):
+        return w.say("few_short", step=count.step)
+    return w.number(count) if share is None or pd.isna(share) else w.percent(float(share))
 
 
 def unique_bars(a: Analysis, w: Words) -> list[Part]:
@@ -191,7 +195,7 @@ def unique_bars(a: Analysis, w: Words) -> list[Part]:
 def record_bars(a: Analysis, w: Words, caption: str, heads: Sequence[str], rows: Iterable[tuple[str, Any]]) -> Bars:
     """Counts of records by name, over all records."""
     records = a.summary["records"]
-    lines = [[name, counted(w.number(count), count, int(count) / records, records)] for name, count in rows]
+    lines = [[name, counted(_said(count, w), count, int(count) / records, records)] for name, count in rows]
     return Bars(caption, [w.say(f"c_{head}") for head in heads], lines)
 
 
@@ -209,7 +213,7 @@ def overlap_bars(a: Analysis, w: Words) -> Bars:
     said = a.indicators["overlap"].map(lambda overlap: f"overlap_{100 * overlap:.0f}")
     counts = {f"overlap_{end}": int((said == f"overlap_{end}").sum()) for end in ("90", "75", "50", "0", "nan")}
     lines = [[w.say(key), Mark(w.number(count), count / len(said))] for key, count in counts.items()]
-    return Bars(w.say("c_overlap"), [w.say("c_overlap"), w.say("c_indicators")], lines)
+    return Bars(w.say("indicators_picture"), [w.say("c_overlap"), w.say("c_indicators")], lines)
 
 
 def step_path(a: Analysis, w: Words) -> list[Part]:

@@ -21,7 +21,6 @@ from kanon_lab.report.measured import (
     Release,
     advice_on,
     diversities,
-    leading_measures,
     limit_title,
     limit_value,
     main_measures,
@@ -128,7 +127,7 @@ def _verdict(a: Analysis, w: Words) -> list:
     if cautions := len(a.judged.cautions):
         lines.append(w.say("next_cautions", count=cautions, title=w.say("h_cautions")))
     numbers: list[Any] = [
-        before_and_after(w, leading_measures(a, w)),
+        before_and_after(a, w),
         folded(w.table(main_measures(a, w), "main_caption")),
         *([Paragraph(w.say("h_next"), "kanon-name"), Bullets(lines)] if lines else []),
     ]

@@ -125,9 +125,10 @@ class Bars(Part):
     styles: Sequence[str] = ()
 
     @property
-    def room(self) -> int:
-        """Characters of the longest words beside a bar, so that all bars of it have one scale."""
-        return max((len(cell.words) for row in self.rows for cell in row if isinstance(cell, Mark)), default=0)
+    def room(self) -> tuple[int, int]:
+        """Characters of the longest head of a row, and of the longest words beside a bar: bars have one scale."""
+        words = [len(cell.words) for row in self.rows for cell in row if isinstance(cell, Mark)]
+        return max((len(str(row[0])) for row in self.rows), default=0), max(words, default=0)
 
     @property
     def table(self) -> Table:
