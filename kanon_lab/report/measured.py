@@ -124,12 +124,10 @@ def main_measures(a: Analysis, w: Words) -> pd.DataFrame:
 
 def leading_measures(a: Analysis, w: Words) -> pd.DataFrame:
     """Three measures before and after: records that stand out, persons who would be found, and what is kept."""
-    below = (w.say("m_below", k=a.summary["k"]), f"violations_{a.summary['k']}_{a.summary['policy']}", w.number)
-    risk, kept = ["expected_reidentifications", "global_risk"], ["known_cells", "k_achieved"]
-    rows = [[MEASURES[name] for name in names] for names in (risk, kept)]
-    kinds = [[(row.called(w.language), *line[1:]) for row in kind for line in _lines(row, (), w)] for kind in rows]
-    frames = [_before_and_after(a, lines).head(1) for lines in ([below], *kinds)]
-    return pd.concat([frame for frame in frames if len(frame)])
+    k, rows = a.summary["k"], [MEASURES[name] for name in ("expected_reidentifications", "known_cells", "k_achieved")]
+    lines = [(w.say("m_below", k=k), f"violations_{k}_{a.summary['policy']}", w.number)]
+    lines += [(row.called(w.language), *_lines(row, (), w)[0][1:]) for row in rows]
+    return _before_and_after(a, lines).head(3)
 
 
 def population_measures(a: Analysis, w: Words) -> pd.DataFrame:

@@ -21,30 +21,22 @@ from kanon_lab.report.measured import (
     Release,
     advice_on,
     diversities,
+    leading_measures,
     limit_title,
     limit_value,
+    losses,
     main_measures,
     measures_of_steps,
     named_columns,
     population_measures,
 )
-from kanon_lab.report.pictures import (
-    before_and_after,
-    limit_bars,
-    loss_bars,
-    overlap_bars,
-    ranged_bars,
-    record_bars,
-    step_path,
-    unique_bars,
-    variable_cards,
-)
+from kanon_lab.report.pictures import count_bars, limit_bars, step_path, variable_cards, version_bars
 from kanon_lab.report.public import public
 from kanon_lab.report.safe import QUANTILES, told_label
 from kanon_lab.report.tables import MOST_CLASSES
 from kanon_lab.report.words import Words
 from kanon_lab.show.page import Figure, figure
-from kanon_lab.show.parts import Bullets, Code, Group, Paragraph, Section, folded
+from kanon_lab.show.parts import Bars, Bullets, Code, Group, Mark, Paragraph, Picture, Section, folded
 from kanon_lab.terms import Note
 
 if TYPE_CHECKING:
@@ -126,8 +118,11 @@ def _verdict(a: Analysis, w: Words) -> list:
         lines.append(w.say("next_met"))
     if cautions := len(a.judged.cautions):
         lines.append(w.say("next_cautions", count=cautions, title=w.say("h_cautions")))
+    rows, is_changed = named_rows(leading_measures(a, w)), len(a.steps) > 1
+    leading = [(row.measure, row.before if is_changed else None, row.after) for row in rows]
+    before, after = w.say("c_before"), w.say("c_after")
     numbers: list[Any] = [
-        before_and_after(a, w),
+        Picture("numbers", w.say("main_caption"), {"numbers": leading, "before": before, "after": after}),
         folded(w.table(main_measures(a, w), "main_caption")),
         *([Paragraph(w.say("h_next"), "kanon-name"), Bullets(lines)] if lines else []),
     ]
@@ -209,12 +204,13 @@ def _classes(a: Analysis, w: Words) -> list:
     names |= {"share": "share", **({"compatible": "compatible_records"} if wildcard else {})}
     ranges = a.risks.assign(risk=_ranges(a.risks, w))[["risk", "version", "records", "share"]]
     caption = "sizes_both_caption" if wildcard else "sizes_caption"
-    sizes = [ranged_bars(a, a.sizes, "label", "sizes_title", "c_class_size", w)]
-    sizes.append(folded(w.table(w.shares(a.sizes[[*names]].rename(columns=names)), caption)))
     short = [w.say("risk_between", low=w.percent(row.low), high=w.percent(row.high)) for row in named_rows(a.risks)]
-    risks = [ranged_bars(a, ranges.assign(risk=short), "risk", "risks_title", "c_risk", w)]
-    risks.append(folded(w.table(w.shares(ranges), "risks_caption")))
-    return [Group([Group(sizes), Group(risks)], "kanon-pair"), *_in_population(a, w)]
+    sizes = version_bars(a, a.sizes, w.say("sizes_title"), "c_class_size", w)
+    risks = version_bars(a, ranges.assign(label=short), w.say("risks_title"), "c_risk", w)
+    size_table = w.table(w.shares(a.sizes[[*names]].rename(columns=names)), caption)
+    risk_table = w.table(w.shares(ranges), "risks_caption")
+    drawn = [Group([sizes, folded(size_table)]), Group([risks, folded(risk_table)])]
+    return [Group(drawn, "kanon-pair"), *_in_population(a, w)]
 
 
 def _in_population(a: Analysis, w: Words) -> list:
@@ -233,6 +229,10 @@ def _riskiest(a: Analysis, w: Words) -> list:
     shown = [name for name in ("size", "risk", "classes", "records") if name in table]
     versions = list(dict.fromkeys(a.suda["version"]))
     text = w.text("suda_text", size=a.suda_size) if versions else w.text("suda_none")
+    scores = a.suda.rename(columns={"variable": "label", "contribution": "share"}).assign(records=0)
+    scores = scores.astype({"share": float}).sort_values(["version", "share"], ascending=False, kind="stable")
+    caption = f"{w.say('suda_picture')}: {w.say('suda_subtitle')}"
+    drawn = [version_bars(a, scores, caption, "c_variable", w)] if scores["share"].sum() else []
     sets_shown = []
     for version in versions:
         sets = a.unique_sets[a.unique_sets["version"] == version].rename(columns={"variables": "keys"})
@@ -241,7 +241,7 @@ def _riskiest(a: Analysis, w: Words) -> list:
             sets_shown.append(w.table(sets[["keys", "records"]], "sets_caption", version=w.say(f"version_{version}")))
     return [
         text,
-        *unique_bars(a, w),
+        *drawn,
         w.text("riskiest_text", "kanon-note"),
         Group([*map(folded, sets_shown), folded(w.table(table[shown], "riskiest_caption"))], "kanon-tables"),
     ]
@@ -251,7 +251,7 @@ def _diversity(a: Analysis, w: Words) -> list:
     if not len(a.diversity):
         return [w.text("no_sensitive")]
     pairs = zip(a.diversity["variable"], a.diversity["homogeneous"], strict=True)
-    bars = record_bars(a, w, w.say("c_homogeneous"), ("variable", "records"), pairs)
+    bars = count_bars(a, w, w.say("c_homogeneous"), ("variable", "records"), pairs)
     return [w.text("diversity_text"), bars, folded(w.table(diversities(a, w), "diversity_caption"))]
 
 
@@ -267,7 +267,7 @@ def _recipe(a: Analysis, w: Words) -> list:
         folded(w.table(after, "after_caption", k=k)),
         *_fewest(a, w),
         w.text("claims_text"),
-        record_bars(a, w, w.say("claims_caption", k=k), ("claim", "fails"), claims),
+        count_bars(a, w, w.say("claims_caption", k=k), ("claim", "fails"), claims),
     ]
 
 
@@ -283,7 +283,16 @@ def _fewest(a: Analysis, w: Words) -> list:
 
 def _utility(a: Analysis, w: Words) -> list:
     indicators, below = ([w.text("utility_left")], []) if a.left_out else _indicators(a, w)
-    return [Group([loss_bars(a, w), Group(indicators)], "kanon-pair"), *below]
+    return [Group([_losses(a, w), Group(indicators)], "kanon-pair"), *below]
+
+
+def _losses(a: Analysis, w: Words) -> Bars:
+    """What was lost, with bars where it is a share."""
+    rows: list[list[str | Mark]] = [
+        [row.called(w.language), Mark(w.percent(value), min(1.0, float(value))) if row.share else w.significant(value)]
+        for row, value in losses(a)
+    ]
+    return Bars(w.say("utility_caption"), [w.say("c_measure"), w.say("c_value")], rows)
 
 
 def _indicators(a: Analysis, w: Words) -> tuple[list, list]:
@@ -308,7 +317,11 @@ def _indicators(a: Analysis, w: Words) -> tuple[list, list]:
         return parts, []
     cut = [w.text("indicators_cut", shown=_SIZE)] if len(compared) > _SIZE else []
     table = w.table(pd.DataFrame(rows), "indicators_caption")
-    return [*parts, overlap_bars(a, w)], [Group([*cut, table], summary=table.caption)]
+    said = a.indicators["overlap"].map(lambda overlap: f"overlap_{100 * overlap:.0f}")
+    counts = [(key, int((said == key).sum())) for key in (f"overlap_{end}" for end in ("90", "75", "50", "0", "nan"))]
+    heads = [w.say("c_overlap"), w.say("c_indicators")]
+    lines = [[w.say(key), Mark(w.number(count), count / len(said))] for key, count in counts]
+    return [*parts, Bars(w.say("indicators_picture"), heads, lines)], [Group([*cut, table], summary=table.caption)]
 
 
 def _map(a: Analysis, w: Words) -> list:

@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from kanon_lab.errors import visible
 
@@ -99,7 +99,8 @@ class Table(Part):
         return scrolling_table(self.frame, caption=self.caption, number=self.number)
 
 
-class Mark(NamedTuple):
+@dataclass(frozen=True)
+class Mark:
     """A cell of `Bars`: a bar over a part of its width (0-1; None: not known), a line at its limit, and words.
 
     `style` is its class for the style sheet.
@@ -113,16 +114,12 @@ class Mark(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Bars(Part):
-    """A table that is read as a picture: of each row the first cell is its head, and a `Mark` is drawn.
-
-    `style` is its class for the style sheet, `styles` that of each row.
-    """
+    """A table that is read as a picture: of each row the first cell is its head, and a `Mark` is drawn."""
 
     caption: str
     heads: Sequence[str]
     rows: Sequence[Sequence[str | Mark]]
     style: str = ""
-    styles: Sequence[str] = ()
 
     @property
     def room(self) -> tuple[int, int]:
@@ -130,18 +127,12 @@ class Bars(Part):
         words = [len(cell.words) for row in self.rows for cell in row if isinstance(cell, Mark)]
         return max((len(str(row[0])) for row in self.rows), default=0), max(words, default=0)
 
-    @property
-    def table(self) -> Table:
-        """The same as a table of texts."""
-        rows = [[cell.words if isinstance(cell, Mark) else cell for cell in row] for row in self.rows]
-        return Table.of_texts(self.heads, rows)
-
 
 @dataclass(frozen=True, repr=False)
 class Picture(Part):
     """A drawing in one of the forms of ``picture.html``, of the values that it takes; `text` says the same."""
 
-    form: Literal["columns", "spread", "numbers", "path"]
+    form: Literal["columns", "numbers", "path"]
     text: str
     values: Mapping[str, Any]
 
@@ -204,11 +195,8 @@ def render_text(part: Part | Figure | Section) -> Iterator[str]:
         yield from ["", *wrapped(part.title)] if part.parts else []
         for inner in part.parts:
             yield from render_text(inner)
-    elif isinstance(part, Group):
-        for inner in part.parts:
-            yield from render_text(inner)
-    elif isinstance(part, (Table, Bars)):
-        yield from _text_table(part if isinstance(part, Table) else part.table)
+    elif isinstance(part, Table):
+        yield from _text_table(part)
     else:
         lines = part.lines if isinstance(part, Bullets) else [getattr(part, "text", "") or getattr(part, "alt", "")]
         for line in lines:

@@ -51,9 +51,10 @@ def made(folder):
         return make_report(folder / "survey.csv", as_config(CONFIG), out)
 
 
-def test_page_has_the_notices_of_what_draws_its_charts(made):
-    """Copyright lines and terms, as their licences ask of every copy."""
-    page = made.path.read_text("utf-8")
+def test_page_has_the_notices_of_what_draws_its_charts(made, canary_reports):
+    """Copyright lines and terms, as their licences ask of every copy; a page without a map holds no copy."""
+    page, without = (path.read_text("utf-8") for path in (canary_reports.page("en"), made.path))
+    assert "vega" not in without and "unsafe-eval" not in without and len(without) < 100_000
     for line in (
         "vega: Copyright (c) 2015-2023, University of Washington Interactive Data Lab",
         "vega-lite: Copyright (c) 2015, University of Washington",
