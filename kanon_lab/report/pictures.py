@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from kanon_lab.classes import by_meaning
 from kanon_lab.columns import named_rows
-from kanon_lab.measures.registry import LIMITS, MEASURES, measures
+from kanon_lab.measures.registry import LIMITS, MEASURES, Measure, measures
+from kanon_lab.recipes.tradeoff import measure_of, risk_and_loss
 from kanon_lab.report.measured import limit_title, limit_value
 from kanon_lab.report.safe import QUANTILES
 from kanon_lab.report.words import Few, Words
@@ -27,14 +29,14 @@ _MOST_BARS = 9
 _SAME_PLACE = 0.04
 
 
-def limit_bars(a: Analysis, w: Words, wanted: Callable[[Any], str], verdict: Callable[[Any], str]) -> Bars:
-    """Each limit: from what was found to what was asked for; those that are not met first."""
+def limit_bars(a: Analysis, w: Words, words: Callable[[Any], tuple[str, str]]) -> Bars:
+    """Each limit, unmet ones first: from what was found to what was asked for, with `words` of that and the verdict."""
     wholes = {"records": a.summary["records"], "columns": len(a.released)}
     rows: list[list[str | Mark]] = []
     for row in named_rows(a.judged.verdict.sort_values("met", kind="stable")):
         width, limit = _beside_limit(row, wholes.get(LIMITS[row.name].unit, 0))
         bar = Mark("", width, "kanon-met" if row.met else "kanon-unmet", limit)
-        rows.append([limit_title(row, w), bar, limit_value(row, row.found, row.limit, w), wanted(row), verdict(row)])
+        rows.append([limit_title(row, w), bar, limit_value(row, row.found, row.limit, w), *words(row)])
     heads = [w.say(f"c_{name}") for name in ("limit_name", "found_to_wanted", "found", "wanted", "verdict")]
     return Bars(w.say("verdict_caption"), heads, rows, "kanon-limits")
 
@@ -62,6 +64,11 @@ def counted(
     known = None if pd.isna(share) else float(share)
     words = w.number(count) if known is None or not by_share else w.percent(known)
     return Mark(words, None if known is None else min(1.0, known / most), style)
+
+
+def _most(shares: pd.Series) -> float:
+    """The share that a whole bar stands for."""
+    return float(shares.max()) if shares.max() > 0 else 1.0
 
 
 def variable_cards(a: Analysis, w: Words) -> Group:
@@ -95,18 +102,18 @@ def _categories(a: Analysis, variable: str, rows: pd.DataFrame, w: Words) -> lis
     step = a.summary.get("step_of_categories", 5)
     table = w.table(frame, "categories_of", variable=variable, step=step)
     names, shares = [*rows["category"].where(named, w.say("other"))], rows["share"].astype(float)
-    said, most = [*map(w.percent, shares)], float(shares[named].max()) or 1.0
+    texts, most = [*map(w.percent, shares)], _most(shares[named])
     marks = [
         counted(w, count, share, a.summary["records"], most=most, style="" if is_named else "kanon-other")
         for count, share, is_named in zip(rows["records"], shares, named, strict=True)
     ]
     if len(rows) <= _MOST_BARS:
-        lines = [list(line) for line in zip(names, marks, said, strict=True)]
+        lines = [list(line) for line in zip(names, marks, texts, strict=True)]
         return [Bars(table.caption, [*map(str, table.frame)], lines, "kanon-small")]
     columns = [(mark.width or 0.0, mark.style) for mark, is_named in zip(marks, named, strict=True) if is_named]
     top = int(shares[named].fillna(0).to_numpy().argmax())
-    last = names[-1] if named[-1] else f"{names[-1]}: {said[-1]}"
-    ends = [names[0], w.say("card_most", category=names[top], share=said[top]), last]
+    last = names[-1] if named[-1] else f"{names[-1]}: {texts[-1]}"
+    ends = [names[0], w.say("card_most", category=names[top], share=texts[top]), last]
     picture = Picture("columns", f"{table.caption}: {'; '.join(ends)}", {"columns": columns, "ends": ends})
     return [picture, folded(table, w.say("categories_table"))]
 
@@ -114,18 +121,24 @@ def _categories(a: Analysis, variable: str, rows: pd.DataFrame, w: Words) -> lis
 def _quantiles(quantiles: dict[Any, Any], w: Words) -> Bars:
     """The quantiles of a quantity, from the least number or 0 on."""
     known = {share: float(quantiles[share]) for share in QUANTILES if not pd.isna(quantiles.get(share))}
-    low, high = min(0.0, *known.values(), 0.0), max(0.0, *known.values(), 0.0)
-    rows = [
-        [w.say("c_quantile", p=w.number(100 * share)), Mark(w.significant(value), (value - low) / ((high - low) or 1))]
-        for share, value in known.items()
-    ]
-    return Bars(str(quantiles["variable"]), [w.say("c_share"), w.say("c_value")], rows, "kanon-small")
+    low, high = min(0.0, *known.values()), max(0.0, *known.values())
+    heads = {share: w.say("c_quantile", p=w.number(100 * share)) for share in known}
+    rows = [(heads[share], w.significant(value), (value - low) / ((high - low) or 1)) for share, value in known.items()]
+    return word_bars(str(quantiles["variable"]), [w.say("c_share"), w.say("c_value")], rows, "kanon-small")
+
+
+def word_bars(
+    caption: str, heads: Sequence[str], rows: Iterable[tuple[str, str, float | None]], style: str = ""
+) -> Bars:
+    """Words by name, each with a bar (0-1) unless that is None."""
+    lines = [[name, words if width is None else Mark(words, min(1.0, width))] for name, words, width in rows]
+    return Bars(caption, heads, lines, style)
 
 
 def version_bars(a: Analysis, frame: pd.DataFrame, caption: str, head: str, w: Words) -> Bars:
     """Shares of the records by ``label``, a column of bars for each version of the file and meaning of missing keys."""
     rows = by_meaning(w.versions(frame), own=w.say("own_class"), compatible=w.say("compatible"))
-    most, before = float(rows["share"].astype(float).max()) or 1.0, w.say("version_before")
+    most, before = _most(rows["share"].astype(float)), w.say("version_before")
     series: dict[str, dict[str, Mark]] = {}
     for row in named_rows(rows):
         style = "kanon-before" if row.version.startswith(before) else ""
@@ -154,31 +167,71 @@ def step_path(a: Analysis, w: Words) -> list[Part]:
     axes = [next((name for name in names if name in shown), "") for names in wanted]
     if len(a.steps) < 2 or not all(axes):
         return []
-    risk, loss = (_axis(name, a.steps[name].astype(float).tolist(), w) for name in axes)
-    points: list[tuple[float, float, str]] = []
-    for number, left, up in zip(a.steps["step"], loss["places"], risk["places"], strict=True):
-        if points and math.dist(points[-1][:2], (left, up)) < _SAME_PLACE:
-            points[-1] = (*points[-1][:2], f"{points[-1][2].split('–')[0]}–{number}")
+    risk, loss = (_axis(MEASURES[name], a.steps[name].astype(float).tolist(), w) for name in axes)
+    line: list[tuple[float, float]] = []
+    numbers: list[str] = []
+    for number, *place in zip(a.steps["step"], loss["places"], risk["places"], strict=True):
+        if line and math.dist(line[-1], place) < _SAME_PLACE:
+            numbers[-1] = f"{numbers[-1].split('–')[0]}–{number}"
         else:
-            points.append((left, up, str(number)))
+            line, numbers = [*line, (place[0], place[1])], [*numbers, str(number)]
     names = [w.say("as_it_came"), *a.steps["name"].iloc[1:]]
     rows = zip(a.steps["step"], names, risk["words"], loss["words"], strict=True)
     lines = [[f"{number} {name}", *words] for number, name, *words in rows]
     text = w.say("path_alt", risk=risk["title"], loss=loss["title"])
-    drawn = Picture("path", text, {"x": loss, "y": risk, "points": points})
+    points = [(*place, "", number, "") for place, number in zip(line, numbers, strict=True)]
+    drawn = Picture("plane", text, {"x": loss, "y": risk, "points": points, "line": line})
     table = Bars(w.say("path_caption"), [w.say("c_step"), risk["title"], loss["title"]], lines)
     return [Group([drawn, table], "kanon-pair")]
 
 
-def _axis(name: str, values: list[float], w: Words) -> dict[str, Any]:
-    """An axis from 0 to a round number, with places (0-1) and words of the values."""
-    write = w.percent if MEASURES[name].share else w.significant
-    most = max(values) or 1.0
-    unit = 10.0 ** math.floor(math.log10(most))
-    end = next(step * unit for step in (1, 2, 4, 5, 10) if step * unit >= most * (1 - 1e-9))
+def recipe_map(a: Analysis, w: Words) -> list[Part]:
+    """The recipes of the map by loss and risk, and the line of those that no other beats; a `KanonLabError` if none is.
+
+    Thin lines: one standard deviation over the seeds to either side.
+    """
+    names = {"risk": a.map_axes[0], "loss": a.map_axes[1]}
+    rows = risk_and_loss(a.map.points, **names)
+    front = {*a.map.frontier(**names)["label"]}
+    risk, loss = (_axis(measure_of(name), rows[kind].astype(float).tolist(), w) for kind, name in names.items())
+    spread = a.map.spread.set_index("label")[[*a.map_axes]].reindex(rows["label"]).astype(float).fillna(0.0)
+    points, whiskers, line = [], [], []
+    places, words = zip(loss["places"], risk["places"], strict=True), zip(risk["words"], loss["words"], strict=True)
+    for row, (left, up), texts in zip(named_rows(rows), places, words, strict=True):
+        is_missed, is_front = isinstance(getattr(row, "unmet", None), str), row.label in front
+        style = "kanon-missed" if is_missed else "kanon-front" if is_front else "kanon-beaten"
+        own = " kanon-own" if row.own else ""
+        points.append((left, up, f"{style}{own}", "", f"{row.label}: {'; '.join(texts)}"))
+        wide, high = (spread.at[row.label, name] / axis["size"] for name, axis in zip(a.map_axes[::-1], (loss, risk)))
+        whiskers += [(left - wide, up, left + wide, up)] if wide else []
+        whiskers += [(left, up - high, left, up + high)] if high else []
+        line += [(left, up)] if is_front else []
+    line.sort()
+    stairs = [point for before, after in pairwise(line) for point in (before, (after[0], before[1]))] + line[-1:]
+    styles = {style.split()[0] for _, _, style, *_ in points}
+    legend = [(style, w.say(f"map_{style.removeprefix('kanon-')}")) for style in sorted(styles)]
+    values = {"x": loss, "y": risk, "points": points, "line": stairs, "whiskers": whiskers, "legend": legend}
+    own = w.say("map_square") if a.map.own else ""
+    titles = [Paragraph(w.say("map_title"), "kanon-name"), Paragraph(w.say("map_subtitle", own=own), "kanon-note")]
+    axes = {"risk": risk["title"], "loss": loss["title"]}
+    text = w.say("map_alt", count=len(points), front=len(front), **axes)
+    return [*titles, Picture("plane", text, values)]
+
+
+def _axis(measure: Measure, values: list[float], w: Words) -> dict[str, Any]:
+    """An axis between round numbers, from 0 unless all values are far from it, with their places (0-1) and words."""
+    write = w.percent if measure.share else w.significant
+    known = [value for value in values if 0 < value < math.inf] or [1.0]
+    least, most = min(values), max(known)
+    step = 10.0 ** math.floor(math.log10(most))
+    is_far = most / 2 < least < most
+    step /= 10 if is_far else 1
+    start = math.floor(round(least / step, 9)) * step if is_far else 0.0
+    size = math.ceil(round((most - start) / step, 9)) * step
     return {
-        "title": MEASURES[name].called(w.language),
-        "ticks": [(place, write(end * place)) for place in (0.0, 0.5, 1.0)],
-        "places": [value / end for value in values],
+        "title": measure.cost_called(w.language),
+        "ticks": [(place, write(start + size * place)) for place in (0.0, 0.5, 1.0)],
+        "places": [min(1.0, max(0.0, (value - start) / size)) for value in values],
         "words": [*map(write, values)],
+        "size": size,
     }

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable
-from dataclasses import replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -30,21 +28,26 @@ from kanon_lab.report.measured import (
     named_columns,
     population_measures,
 )
-from kanon_lab.report.pictures import count_bars, limit_bars, step_path, variable_cards, version_bars
+from kanon_lab.report.pictures import (
+    count_bars,
+    limit_bars,
+    recipe_map,
+    step_path,
+    variable_cards,
+    version_bars,
+    word_bars,
+)
 from kanon_lab.report.public import public
 from kanon_lab.report.safe import QUANTILES, told_label
 from kanon_lab.report.tables import MOST_CLASSES
 from kanon_lab.report.words import Words
-from kanon_lab.show.page import Figure, figure
-from kanon_lab.show.parts import Bars, Bullets, Code, Group, Mark, Paragraph, Picture, Section, folded
+from kanon_lab.show.parts import Bullets, Code, Group, Paragraph, Picture, Section, folded
 from kanon_lab.terms import Note
 
 if TYPE_CHECKING:
     from kanon_lab.recipes.verdict import Caution
     from kanon_lab.report.analysis import Analysis
 
-# Characters of a line of a title, and of the words below it.
-_WIDTHS = {"text": 40, "subtitle": 52}
 # Rows of a table; and of the pairs of categories that most records have.
 _SIZE, _MOST_PAIRS = 25, 300
 
@@ -118,18 +121,16 @@ def _verdict(a: Analysis, w: Words) -> list:
         lines.append(w.say("next_met"))
     if cautions := len(a.judged.cautions):
         lines.append(w.say("next_cautions", count=cautions, title=w.say("h_cautions")))
-    rows, is_changed = named_rows(leading_measures(a, w)), len(a.steps) > 1
-    leading = [(row.measure, row.before if is_changed else None, row.after) for row in rows]
-    before, after = w.say("c_before"), w.say("c_after")
+    rows, heads = named_rows(leading_measures(a, w)), {when: w.say(f"c_{when}") for when in ("before", "after")}
+    leading = [(row.measure, row.before if len(a.steps) > 1 else None, row.after) for row in rows]
     numbers: list[Any] = [
-        Picture("numbers", w.say("main_caption"), {"numbers": leading, "before": before, "after": after}),
+        Picture("numbers", w.say("main_caption"), {"numbers": leading, **heads}),
         folded(w.table(main_measures(a, w), "main_caption")),
         *([Paragraph(w.say("h_next"), "kanon-name"), Bullets(lines)] if lines else []),
     ]
     limits: list[Any] = []
     if len(verdict):
-        wanted, judged = (lambda row: _wanted(row, row.found, w)), (lambda row: _judged(a, row, w))
-        limits.append(limit_bars(a, w, wanted, judged))
+        limits.append(limit_bars(a, w, lambda row: (_wanted(row, row.found, w), _judged(a, row, w))))
     if failed:
         advice = Bullets([advice_on(release, row, w) for row in failed])
         limits.append(Group([advice], "kanon-again", summary=w.say("h_unmet")))
@@ -283,16 +284,12 @@ def _fewest(a: Analysis, w: Words) -> list:
 
 def _utility(a: Analysis, w: Words) -> list:
     indicators, below = ([w.text("utility_left")], []) if a.left_out else _indicators(a, w)
-    return [Group([_losses(a, w), Group(indicators)], "kanon-pair"), *below]
-
-
-def _losses(a: Analysis, w: Words) -> Bars:
-    """What was lost, with bars where it is a share."""
-    rows: list[list[str | Mark]] = [
-        [row.called(w.language), Mark(w.percent(value), min(1.0, float(value))) if row.share else w.significant(value)]
+    lost = [
+        (row.called(w.language), w.percent(value) if row.share else w.significant(value), value if row.share else None)
         for row, value in losses(a)
     ]
-    return Bars(w.say("utility_caption"), [w.say("c_measure"), w.say("c_value")], rows)
+    bars = word_bars(w.say("utility_caption"), [w.say("c_measure"), w.say("c_value")], lost)
+    return [Group([bars, Group(indicators)], "kanon-pair"), *below]
 
 
 def _indicators(a: Analysis, w: Words) -> tuple[list, list]:
@@ -317,24 +314,21 @@ def _indicators(a: Analysis, w: Words) -> tuple[list, list]:
         return parts, []
     cut = [w.text("indicators_cut", shown=_SIZE)] if len(compared) > _SIZE else []
     table = w.table(pd.DataFrame(rows), "indicators_caption")
-    said = a.indicators["overlap"].map(lambda overlap: f"overlap_{100 * overlap:.0f}")
-    counts = [(key, int((said == key).sum())) for key in (f"overlap_{end}" for end in ("90", "75", "50", "0", "nan"))]
-    heads = [w.say("c_overlap"), w.say("c_indicators")]
-    lines = [[w.say(key), Mark(w.number(count), count / len(said))] for key, count in counts]
-    return [*parts, Bars(w.say("indicators_picture"), heads, lines)], [Group([*cut, table], summary=table.caption)]
+    overlaps = [f"overlap_{100 * overlap:.0f}" for overlap in a.indicators["overlap"]]
+    ranges = [f"overlap_{end}" for end in ("90", "75", "50", "0", "nan")]
+    lines = [(w.say(key), w.number(overlaps.count(key)), overlaps.count(key) / len(overlaps)) for key in ranges]
+    bars = word_bars(w.say("indicators_picture"), [w.say("c_overlap"), w.say("c_indicators")], lines)
+    return [*parts, bars], [Group([*cut, table], summary=table.caption)]
 
 
 def _map(a: Analysis, w: Words) -> list:
     if a.map is None:
         return []
-    from kanon_lab.show import risk_utility
-
     points, (risk, loss) = a.map.points, a.map_axes
     parts_said: dict[str, Any] = {"count": len(points), "risk": risk, "loss": loss}
     try:
         front = a.map.frontier(risk=risk, loss=loss)
-        chart = risk_utility(a.map, risk=risk, loss=loss)
-        drawn = _figure(chart, "map", w, **parts_said, front=len(front), own=w.say("map_square") if a.map.own else "")
+        drawn = recipe_map(a, w)
     except KanonLabError:  # every recipe failed, or lacks the measure
         return [w.text("map_all_failed", **parts_said)]
     text = w.text("map_text", count=len(points), front=len(front), failed=int(points["error"].notna().sum()))
@@ -355,7 +349,7 @@ def _map(a: Analysis, w: Words) -> list:
         ]
     rounded = [] if a.internal else [w.text("map_rounded")]
     caption = "map_caption" if own is None else "map_own_caption"
-    parts = [text, *rounded, *_map_limits(a, w), drawn, folded(w.table(rows, caption))]
+    parts = [text, *rounded, *_map_limits(a, w), *drawn, folded(w.table(rows, caption))]
     # recipes look cheaper than they are where the loss does not see a step
     blind = [label for label in front["label"] if a.map.unseen.get(label, {}).get(loss)]
     if blind:
@@ -483,16 +477,6 @@ def _together(a: Analysis, w: Words) -> list:
 def _ranges(frame: pd.DataFrame, w: Words) -> list[str]:
     pairs = zip(frame["low"], frame["high"], strict=True)
     return [w.say("risk_range", low=w.percent(low), high=w.percent(high)) for low, high in pairs]
-
-
-def _figure(chart: Any, key: str, words: Words, **parts: Any) -> Figure:
-    """The chart with the title and alternative text of that key; a table beside it has its data."""
-    drawn = figure(chart, alt=words.say(f"{key}_alt", **parts))
-    title = {
-        place: textwrap.wrap(words.say(f"{key}_{'title' if place == 'text' else place}", **parts), width)
-        for place, width in _WIDTHS.items()
-    }
-    return replace(drawn, spec=words.chart(drawn.spec) | {"title": title, "description": drawn.alt})
 
 
 _SECTIONS: dict[str, Callable[[Analysis, Words], list]] = {

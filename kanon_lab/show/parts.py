@@ -121,18 +121,12 @@ class Bars(Part):
     rows: Sequence[Sequence[str | Mark]]
     style: str = ""
 
-    @property
-    def room(self) -> tuple[int, int]:
-        """Characters of the longest head of a row, and of the longest words beside a bar: bars have one scale."""
-        words = [len(cell.words) for row in self.rows for cell in row if isinstance(cell, Mark)]
-        return max((len(str(row[0])) for row in self.rows), default=0), max(words, default=0)
-
 
 @dataclass(frozen=True, repr=False)
 class Picture(Part):
     """A drawing in one of the forms of ``picture.html``, of the values that it takes; `text` says the same."""
 
-    form: Literal["columns", "numbers", "path"]
+    form: Literal["columns", "numbers", "plane"]
     text: str
     values: Mapping[str, Any]
 
