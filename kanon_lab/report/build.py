@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 import shutil
 import time
 from collections.abc import Iterable, Iterator
@@ -33,7 +32,7 @@ from kanon_lab.report.config import ReportConfig
 from kanon_lab.report.safe import shown_settings
 from kanon_lab.report.sections import SECTIONS
 from kanon_lab.report.words import Words
-from kanon_lab.show import page as figures
+from kanon_lab.show.page import base_style
 from kanon_lab.show.parts import render_template
 
 _NOTEBOOK = "report"
@@ -49,22 +48,17 @@ _TURNING = {code: f"[U+{code:04X}]" for code in (0x61C, 0x200E, 0x200F, *range(0
 
 
 def report_page(executed: str | Path, *, title: str, language: str, banner: str = "") -> str:
-    """The page of an executed notebook: figures, tables and texts, none of its code; with a banner on every screen."""
-    shown = []  # figures and HTML: no words of warnings, no errors, no plain text
-    for output in (output for cell in read_notebook(executed).cells for output in cell.get("outputs", [])):
-        if figures.VEGALITE_MIME in (data := output.get("data", {})):
-            shown.append(figures.output_html(data, output.metadata, language))
-        elif "text/html" in data:
-            shown.append(data["text/html"])
+    """The page of an executed notebook: pictures, tables and texts, none of its code; with a banner on every screen."""
+    outputs = [output for cell in read_notebook(executed).cells for output in cell.get("outputs", [])]
+    # HTML only: no words of warnings, no errors, no plain text
+    shown = [output.data["text/html"] for output in outputs if "text/html" in output.get("data", {})]
     words = Words(language)
     page = render_template(
         "report/templates/page.html",
         title=title,
         language=language,
         banner=banner,
-        style=figures.style(by_system=True),
-        # Code cannot end the element that it is in.
-        script=re.sub(r"<(/script|!--)", r"<\\\1", figures.script(), flags=re.IGNORECASE),
+        style=base_style(),
         outputs=shown,
         sections=[
             (name, words.say(f"h_{name}"))

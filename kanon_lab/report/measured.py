@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from kanon_lab.measures.registry import LIMITS, Measure, limit_of, measures
+from kanon_lab.measures.registry import LIMITS, MEASURES, Measure, limit_of, measures
 from kanon_lab.report.words import Words
 from kanon_lab.terms import agreed
 
@@ -77,9 +77,7 @@ def advice_on(release: Release, row: Any, w: Words, *, remedy: bool = False) -> 
         "variable": w.note(row.variable),
         "level": w.percent(row.level),
         "k": w.number(release.k),
-        "columns": (
-            w.listed(row.columns) or w.say("the_order") if release.internal or limit.named else w.say("internal_names")
-        ),
+        "columns": named_columns(release, row, w),
         "household": release.household,
         "person": release.person,
         "records": "" if pd.isna(row.records) else w.number(row.records),
@@ -90,6 +88,13 @@ def advice_on(release: Release, row: Any, w: Words, *, remedy: bool = False) -> 
         return w.say("do_internal", name=limit_title(row, w), value=parts["value"])
     advice = LIMITS[row.name].advice(w.language)
     return agreed((advice.partition(". ")[2] if remedy else advice).format(**parts), w.language)
+
+
+def named_columns(release: Release, row: Any, w: Words) -> str:
+    """The columns that a limit is about; only the office reads those that reveal or identify."""
+    if release.internal or limit_of(row.name).named:
+        return w.listed(row.columns) or w.say("the_order")
+    return w.say("internal_names")
 
 
 def advised(judged: Judged, release: Release) -> dict[str, Any]:
@@ -115,6 +120,14 @@ def main_measures(a: Analysis, w: Words) -> pd.DataFrame:
             rows.append((w.say("m_below", k=k), f"violations_{k}_{policy}", w.number))
             rows.append((w.say("m_unique"), f"violations_2_{policy}", w.number))
     return _before_and_after(a, rows)
+
+
+def leading_measures(a: Analysis, w: Words) -> pd.DataFrame:
+    """Three measures before and after: records that stand out, persons who would be found, and what is kept."""
+    k, rows = a.summary["k"], [MEASURES[name] for name in ("expected_reidentifications", "known_cells", "k_achieved")]
+    lines = [(w.say("m_below", k=k), f"violations_{k}_{a.summary['policy']}", w.number)]
+    lines += [(row.called(w.language), *_lines(row, (), w)[0][1:]) for row in rows]
+    return _before_and_after(a, lines).head(3)
 
 
 def population_measures(a: Analysis, w: Words) -> pd.DataFrame:
@@ -149,13 +162,10 @@ def measures_of_steps(a: Analysis, w: Words) -> dict[str, pd.Series]:
     return {w.measure(row): _digits(row, a.steps[row.name], w) for row in rows}
 
 
-def losses(a: Analysis, w: Words) -> pd.DataFrame:
-    """What the release lost, by title."""
-    after = a.summary["after"]
-    rows = [(row, after[row.name]) for row in measures(shown="utility") if after.get(row.name) is not None]
-    rows = [(row, value) for row, value in rows if value == value]
-    values = [_digits(row, pd.Series([value]), w).iloc[0] for row, value in rows]
-    return pd.DataFrame({"measure": [w.measure(row) for row, _ in rows], "value": values})
+def losses(a: Analysis) -> list[tuple[Measure, Any]]:
+    """What the release lost, as far as it is known."""
+    rows = [(row, a.summary["after"].get(row.name)) for row in measures(shown="utility")]
+    return [(row, value) for row, value in rows if value is not None and not pd.isna(value)]
 
 
 def diversities(a: Analysis, w: Words) -> pd.DataFrame:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable
-from dataclasses import replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -21,27 +19,35 @@ from kanon_lab.report.measured import (
     Release,
     advice_on,
     diversities,
+    leading_measures,
     limit_title,
     limit_value,
     losses,
     main_measures,
     measures_of_steps,
+    named_columns,
     population_measures,
+)
+from kanon_lab.report.pictures import (
+    count_bars,
+    limit_bars,
+    recipe_map,
+    step_path,
+    variable_cards,
+    version_bars,
+    word_bars,
 )
 from kanon_lab.report.public import public
 from kanon_lab.report.safe import QUANTILES, told_label
 from kanon_lab.report.tables import MOST_CLASSES
-from kanon_lab.report.words import Few, Words
-from kanon_lab.show.page import Figure, figure
-from kanon_lab.show.parts import Bullets, Code, Paragraph, Section
+from kanon_lab.report.words import Words
+from kanon_lab.show.parts import Bullets, Code, Group, Paragraph, Picture, Section, folded
 from kanon_lab.terms import Note
 
 if TYPE_CHECKING:
     from kanon_lab.recipes.verdict import Caution
     from kanon_lab.report.analysis import Analysis
 
-# Characters of a line of a title, and of the words below it.
-_WIDTHS = {"text": 40, "subtitle": 52}
 # Rows of a table; and of the pairs of categories that most records have.
 _SIZE, _MOST_PAIRS = 25, 300
 
@@ -79,13 +85,13 @@ def _summary(a: Analysis, w: Words) -> list:
         lines.append(w.say("magnitudes"))
     if not a.internal:
         lines.append(w.say("rounded", step=summary["step"]))
+    measured_text = w.text(measured, "kanon-note", records=summary["records"], keys=w.listed(keys))
+    cautions = [_caution(a, caution, w) for caution in a.judged.cautions] + _others(a, w)
     return [
         *_verdict(a, w),
-        *(_caution(a, caution, w) for caution in a.judged.cautions),
-        *_others(a, w),
-        w.table(main_measures(a, w), "main_caption"),
+        *([w.section("h_cautions", Group(cautions, "kanon-cautions"))] if cautions else []),
         *_left_out(a, w),
-        w.section("h_measured", w.text(measured, records=summary["records"], keys=w.listed(keys)), Bullets(lines)),
+        w.section("h_measured", measured_text, Group([Bullets(lines)], "kanon-note")),
     ]
 
 
@@ -99,32 +105,54 @@ def _left_out(a: Analysis, w: Words) -> list:
 
 
 def _verdict(a: Analysis, w: Words) -> list:
-    """The verdict in words and as a table, and what to do where a limit is not met."""
+    """The first screen: the verdict, each limit as a bar, three numbers, and what to do next."""
     verdict = a.judged.verdict
-    rows, unset = [], not is_set(a.judged.limits, a.judged.records)
+    unset = not is_set(a.judged.limits, a.judged.records)
     no_limit = "no_limit" if a.summary["keys"] else "no_limit_keyless"
-    if not len(verdict):
-        return [w.text(no_limit, style="kanon-verdict kanon-unmet")]
-    for row in named_rows(verdict):
-        rows.append(
-            {
-                "limit_name": limit_title(row, w),
-                "verdict": w.say("v_met" if row.met else "v_unknown" if _is_unknown(a, row) else "v_unmet"),
-                "wanted": _wanted(row, row.found, w),
-                "found": limit_value(row, row.found, row.limit, w),
-            }
-        )
-    table = w.table(pd.DataFrame(rows), "verdict_caption")
-    if not len(unmet := verdict[~verdict["met"]]):
-        key, style = (no_limit, "kanon-unmet") if unset else ("all_met", "kanon-met")
-        return [w.text(key, style=f"kanon-verdict {style}"), table]
-    unknown = all(_is_unknown(a, row) for row in unmet.itertuples(index=False))
-    counts = {"unmet": len(unmet), "all": len(verdict)}
-    key = no_limit if unset else "some_unknown" if unknown else "some_unmet"
-    whole = w.text(key, style="kanon-verdict kanon-unmet", **({} if unset else counts))
+    unmet = verdict[~verdict["met"].astype(bool)]
+    unknown = len(unmet) and all(_is_unknown(a, row) for row in unmet.itertuples(index=False))
+    key = no_limit if unset or not len(verdict) else "some_unknown" if unknown else "some_unmet"
+    counts = {"unmet": len(unmet), "all": len(verdict)} if key.startswith("some") else {}
+    key, style = (key, "kanon-unmet") if len(unmet) or key == no_limit else ("all_met", "kanon-met")
     release = Release.of(a)
-    lines = [advice_on(release, row, w) for row in unmet.itertuples(index=False)]
-    return [whole, table, w.section("h_unmet", Bullets(lines))]
+    failed = [*unmet.itertuples(index=False)]
+    lines = [_advice(release, row, w) for row in failed]
+    if not lines and key == "all_met":
+        lines.append(w.say("next_met"))
+    if cautions := len(a.judged.cautions):
+        lines.append(w.say("next_cautions", count=cautions, title=w.say("h_cautions")))
+    rows, heads = named_rows(leading_measures(a, w)), {when: w.say(f"c_{when}") for when in ("before", "after")}
+    leading = [(row.measure, row.before if len(a.steps) > 1 else None, row.after) for row in rows]
+    numbers: list[Any] = [
+        Picture("numbers", w.say("main_caption"), {"numbers": leading, **heads}),
+        folded(w.table(main_measures(a, w), "main_caption")),
+        *([Paragraph(w.say("h_next"), "kanon-name"), Bullets(lines)] if lines else []),
+    ]
+    limits: list[Any] = []
+    if len(verdict):
+        limits.append(limit_bars(a, w, lambda row: (_wanted(row, row.found, w), _judged(a, row, w))))
+    if failed:
+        advice = Bullets([advice_on(release, row, w) for row in failed])
+        limits.append(Group([advice], "kanon-again", summary=w.say("h_unmet")))
+    columns = [Group(limits, "kanon-judged")] if limits else []
+    return [
+        w.text(key, style=f"kanon-verdict {style}", **counts),
+        Group([*columns, Group(numbers, "kanon-next")], "kanon-first"),
+    ]
+
+
+def _advice(release: Release, row: Any, w: Words) -> str:
+    """What to do about a limit, after its name and columns."""
+    advice = advice_on(release, row, w, remedy=True)
+    if advice.startswith(("“", "«")):
+        return advice
+    columns = named_columns(release, row, w)
+    is_named = len(row.columns) and columns not in advice
+    return w.say("next_limit", limit=limit_title(row, w), columns=f" ({columns})" if is_named else "", advice=advice)
+
+
+def _judged(a: Analysis, row: Any, w: Words) -> str:
+    return w.say("v_met" if row.met else "v_unknown" if _is_unknown(a, row) else "v_unmet")
 
 
 def _wanted(row: Any, beside: float | None, w: Words) -> str:
@@ -163,21 +191,12 @@ def _variables(a: Analysis, w: Words) -> list:
         fate=[w.say(f"fate_{fate}") for fate in a.variables["fate"]],
         kind=pd.Series(kinds, index=a.variables.index, dtype=object),
     )
-    parts = [w.table(frame, "roles_caption", least=least), w.text("pooling", least=least)]
-    step = a.summary.get("step_of_categories", 5)
-    for variable, rows in a.categories.groupby("variable", sort=False):
-        other = w.say("other_categories")
-        names = [name if isinstance(name, str) else other for name in rows["category"]]
-        shown = {
-            "category": names,
-            "records": rows["records"].astype(object),
-            "share": w.digits(rows["share"], power=2),
-        }
-        parts.append(w.table(pd.DataFrame(shown), "categories_of", variable=variable, step=step))
+    parts = [w.text("pooling", "kanon-note", least=least), variable_cards(a, w)]
+    every = [folded(w.table(frame, "roles_caption", least=least))]
     if len(a.quantiles):
         heads = {share: w.say("c_quantile", p=w.number(100 * share)) for share in QUANTILES}
-        parts.append(w.table(a.quantiles.rename(columns=heads), "quantiles_caption"))
-    return parts
+        every.append(folded(w.table(a.quantiles.rename(columns=heads), "quantiles_caption")))
+    return [*parts, Group(every, "kanon-tables")]
 
 
 def _classes(a: Analysis, w: Words) -> list:
@@ -186,75 +205,55 @@ def _classes(a: Analysis, w: Words) -> list:
     names |= {"share": "share", **({"compatible": "compatible_records"} if wildcard else {})}
     ranges = a.risks.assign(risk=_ranges(a.risks, w))[["risk", "version", "records", "share"]]
     caption = "sizes_both_caption" if wildcard else "sizes_caption"
-    return [
-        _chart_of_sizes(a, w),
-        w.table(w.shares(a.sizes[[*names]].rename(columns=names)), caption),
-        _chart_of_risks(a, w),
-        w.table(w.shares(ranges), "risks_caption"),
-        *_in_population(a, w),
-    ]
+    short = [w.say("risk_between", low=w.percent(row.low), high=w.percent(row.high)) for row in named_rows(a.risks)]
+    sizes = version_bars(a, a.sizes, w.say("sizes_title"), "c_class_size", w)
+    risks = version_bars(a, ranges.assign(label=short), w.say("risks_title"), "c_risk", w)
+    size_table = w.table(w.shares(a.sizes[[*names]].rename(columns=names)), caption)
+    risk_table = w.table(w.shares(ranges), "risks_caption")
+    drawn = [Group([sizes, folded(size_table)]), Group([risks, folded(risk_table)])]
+    return [Group(drawn, "kanon-pair"), *_in_population(a, w)]
 
 
 def _in_population(a: Analysis, w: Words) -> list:
     """What was counted in the population, where there is one."""
     frame = population_measures(a, w)
-    return [w.section("h_population", w.text("population_text"), w.table(frame, "main_caption"))] if len(frame) else []
-
-
-def _chart_of_sizes(a: Analysis, w: Words) -> Figure:
-    """Records by the size of their class, before and in the release."""
-    from kanon_lab.classes import by_meaning
-    from kanon_lab.show import class_sizes
-
-    summary, k = a.summary, a.summary["k"]
-    few, drawn = _with_few_drawn(a.sizes, summary["records"], w)
-    frame = by_meaning(w.versions(drawn), own=w.say("own_class"), compatible=w.say("compatible"))
-    counts = {when: summary[when][f"violations_{k}_{summary['policy']}"] for when in ("before", "after")}
-    below = {
-        when: w.number(count) if isinstance(count, Few) else w.percent(round(count / summary["records"], 2))
-        for when, count in counts.items()
-    }
-    return _figure(class_sizes(frame), "sizes", w, k=k, few=few, **below)
-
-
-def _chart_of_risks(a: Analysis, w: Words) -> Figure:
-    """Records of the release by individual risk."""
-    from kanon_lab.show import risk_distribution
-
-    frame = a.risks[a.risks["version"] == "after"].drop(columns="version")
-    few, frame = _with_few_drawn(frame, a.summary["records"], w)
-    top = frame.iloc[int(frame["records"].argmax())]
-    parts = {"low": w.percent(top["low"]), "high": w.percent(top["high"]), "records": int(top["records"])}
-    return _figure(risk_distribution(frame), "risks", w, **parts, few=few)
+    return (
+        [w.section("h_population", w.text("population_text"), folded(w.table(frame, "main_caption")))]
+        if len(frame)
+        else []
+    )
 
 
 def _riskiest(a: Analysis, w: Words) -> list:
-    from kanon_lab.show import contributions
 
     table = a.riskiest.assign(risk=_ranges(a.riskiest, w)).rename(columns={"f_k": "size"})
     shown = [name for name in ("size", "risk", "classes", "records") if name in table]
-    parts: list[Any] = [w.text("riskiest_text"), w.table(table[shown], "riskiest_caption")]
     versions = list(dict.fromkeys(a.suda["version"]))
-    parts.append(w.text("suda_text", size=a.suda_size) if versions else w.text("suda_none"))
+    text = w.text("suda_text", size=a.suda_size) if versions else w.text("suda_none")
+    scores = a.suda.rename(columns={"variable": "label", "contribution": "share"}).assign(records=0)
+    scores = scores.astype({"share": float}).sort_values(["version", "share"], ascending=False, kind="stable")
+    caption = f"{w.say('suda_picture')}: {w.say('suda_subtitle')}"
+    drawn = [version_bars(a, scores, caption, "c_variable", w)] if scores["share"].sum() else []
+    sets_shown = []
     for version in versions:
-        scores = a.suda[a.suda["version"] == version]
-        if scores["contribution"].any():
-            frame = scores.assign(contribution=scores["contribution"].astype(float))
-            listed = w.listed(f"{row.variable} {w.percent(row.contribution)}" for row in named_rows(frame))
-            parts.append(_figure(contributions(frame), "suda", w, version=w.say(f"version_{version}"), said=listed))
         sets = a.unique_sets[a.unique_sets["version"] == version].rename(columns={"variables": "keys"})
         sets = sets.sort_values(["size", "records"], ascending=[True, False], kind="stable").head(_SIZE)
         if len(sets):
-            parts.append(w.table(sets[["keys", "records"]], "sets_caption", version=w.say(f"version_{version}")))
-    return parts
+            sets_shown.append(w.table(sets[["keys", "records"]], "sets_caption", version=w.say(f"version_{version}")))
+    return [
+        text,
+        *drawn,
+        w.text("riskiest_text", "kanon-note"),
+        Group([*map(folded, sets_shown), folded(w.table(table[shown], "riskiest_caption"))], "kanon-tables"),
+    ]
 
 
 def _diversity(a: Analysis, w: Words) -> list:
     if not len(a.diversity):
         return [w.text("no_sensitive")]
     pairs = zip(a.diversity["variable"], a.diversity["homogeneous"], strict=True)
-    lines = [w.say("diversity_homogeneous", variable=variable, records=records) for variable, records in pairs]
-    return [w.text("diversity_text"), Bullets(lines), w.table(diversities(a, w), "diversity_caption")]
+    bars = count_bars(a, w, w.say("c_homogeneous"), ("variable", "records"), pairs)
+    return [w.text("diversity_text"), bars, folded(w.table(diversities(a, w), "diversity_caption"))]
 
 
 def _recipe(a: Analysis, w: Words) -> list:
@@ -262,14 +261,14 @@ def _recipe(a: Analysis, w: Words) -> list:
     steps = a.steps.assign(name=names)
     touched = ["step", "name", "settings", "records_touched", "cells_changed", "cells_suppressed", "columns_removed"]
     after = pd.DataFrame({"step": steps["step"], "name": names, "below": steps["below"], **measures_of_steps(a, w)})
-    claims = a.claims.assign(claim=[w.say(f"claim_{claim}", k="k") for claim in a.claims["claim"]])
-    claims = claims.rename(columns={"records": "fails"})[["claim", "fails", "share"]]
+    claims = [(w.say(f"claim_{claim}", k=k), records) for claim, records in zip(a.claims["claim"], a.claims["records"])]
     return [
-        w.table(steps.loc[1:, touched], "steps_caption") if len(steps) > 1 else w.text("no_steps"),
+        *(step_path(a, w) if len(steps) > 1 else [w.text("no_steps")]),
+        *([folded(w.table(steps.loc[1:, touched], "steps_caption"))] if len(steps) > 1 else []),
+        folded(w.table(after, "after_caption", k=k)),
         *_fewest(a, w),
-        w.table(after, "after_caption", k=k),
         w.text("claims_text"),
-        w.table(w.shares(claims), "claims_caption", k=k),
+        count_bars(a, w, w.say("claims_caption", k=k), ("claim", "fails"), claims),
     ]
 
 
@@ -286,21 +285,22 @@ def _fewest(a: Analysis, w: Words) -> list:
 
 
 def _utility(a: Analysis, w: Words) -> list:
-    return [
-        w.table(losses(a, w), "utility_caption"),
-        *([w.text("utility_left")] if a.left_out else _indicators(a, w)),
+    indicators, below = ([w.text("utility_left")], []) if a.left_out else _indicators(a, w)
+    lost = [
+        (row.called(w.language), w.percent(value) if row.share else w.significant(value), value if row.share else None)
+        for row, value in losses(a)
     ]
+    bars = word_bars(w.say("utility_caption"), [w.say("c_measure"), w.say("c_value")], lost)
+    return [Group([bars, Group(indicators)], "kanon-pair"), *below]
 
 
-def _indicators(a: Analysis, w: Words) -> list:
-    """How far the survey's indicators overlap, in ranges and without estimates."""
+def _indicators(a: Analysis, w: Words) -> tuple[list, list]:
+    """How far the survey's indicators overlap, in ranges and without estimates; and their table."""
     if not a.parameters.get("indicators") or len(a.steps) == 1:
-        return [w.text("indicators_same" if a.parameters.get("indicators") else "no_indicators")]
+        return [w.text("indicators_same" if a.parameters.get("indicators") else "no_indicators")], []
     compared = a.indicators.sort_values("overlap", kind="stable")
     counts = {"compared": len(compared), "covered": int(compared["covered"].sum()), "least": a.summary["least"]}
     parts = [w.text("indicators_text", **counts, lost=a.indicators_lost)]
-    if len(compared) > _SIZE:
-        parts.append(w.text("indicators_cut", shown=_SIZE))
     rows = [
         {
             "indicator": told_label(
@@ -312,20 +312,25 @@ def _indicators(a: Analysis, w: Words) -> list:
         }
         for row in named_rows(compared.head(_SIZE))
     ]
-    return [*parts, w.table(pd.DataFrame(rows), "indicators_caption")] if rows else parts
+    if not rows:
+        return parts, []
+    cut = [w.text("indicators_cut", shown=_SIZE)] if len(compared) > _SIZE else []
+    table = w.table(pd.DataFrame(rows), "indicators_caption")
+    overlaps = [f"overlap_{100 * overlap:.0f}" for overlap in a.indicators["overlap"]]
+    ranges = [f"overlap_{end}" for end in ("90", "75", "50", "0", "nan")]
+    lines = [(w.say(key), w.number(overlaps.count(key)), overlaps.count(key) / len(overlaps)) for key in ranges]
+    bars = word_bars(w.say("indicators_picture"), [w.say("c_overlap"), w.say("c_indicators")], lines)
+    return [*parts, bars], [Group([*cut, table], summary=table.caption)]
 
 
 def _map(a: Analysis, w: Words) -> list:
     if a.map is None:
         return []
-    from kanon_lab.show import risk_utility
-
     points, (risk, loss) = a.map.points, a.map_axes
     parts_said: dict[str, Any] = {"count": len(points), "risk": risk, "loss": loss}
     try:
         front = a.map.frontier(risk=risk, loss=loss)
-        chart = risk_utility(a.map, risk=risk, loss=loss)
-        drawn = _figure(chart, "map", w, **parts_said, front=len(front), own=w.say("map_square") if a.map.own else "")
+        drawn = recipe_map(a, w)
     except KanonLabError:  # every recipe failed, or lacks the measure
         return [w.text("map_all_failed", **parts_said)]
     text = w.text("map_text", count=len(points), front=len(front), failed=int(points["error"].notna().sum()))
@@ -346,7 +351,7 @@ def _map(a: Analysis, w: Words) -> list:
         ]
     rounded = [] if a.internal else [w.text("map_rounded")]
     caption = "map_caption" if own is None else "map_own_caption"
-    parts = [text, *rounded, *_map_limits(a, w), drawn, w.table(rows, caption)]
+    parts = [text, *rounded, *_map_limits(a, w), *drawn, folded(w.table(rows, caption))]
     # recipes look cheaper than they are where the loss does not see a step
     blind = [label for label in front["label"] if a.map.unseen.get(label, {}).get(loss)]
     if blind:
@@ -382,7 +387,7 @@ def _map_limits(a: Analysis, w: Words) -> list:
     text = w.text(key, "" if met else "kanon-caution", met=met, count=len(a.map.points), limits=missed)
     unjudged = w.listed(LIMITS[name].limit_called(w.language) for name in a.map.unjudged)
     more = [w.text("map_unjudged", limits=unjudged)] if unjudged else []
-    return [text, w.table(pd.DataFrame(rows), "map_limits_caption"), *more]
+    return [text, folded(w.table(pd.DataFrame(rows), "map_limits_caption")), *more]
 
 
 def _release(a: Analysis, w: Words) -> list:
@@ -393,7 +398,7 @@ def _release(a: Analysis, w: Words) -> list:
         notes.append(w.text("notes_office"))
     elif not notes:
         notes.append(w.text("no_notes"))
-    return [*notes, w.text("released_text", columns=len(columns)), w.table(columns, "released_caption")]
+    return [*notes, w.text("released_text", columns=len(columns)), folded(w.table(columns, "released_caption"))]
 
 
 def _parameters(a: Analysis, w: Words) -> list:
@@ -408,16 +413,16 @@ def _parameters(a: Analysis, w: Words) -> list:
     ]
     rows += [(w.say("f_note"), w.note(note)) for note in a.file.get("notes", ())]
     text = yaml.safe_dump(a.parameters, sort_keys=False, allow_unicode=True, width=100)
-    parts = [
-        w.table(pd.DataFrame(rows, columns=["name", "value"]), "file_caption"),
-        w.text("parameters_text"),
-        Code(text),
+    versions = pd.DataFrame({"program": [*a.versions], "version_number": [*a.versions.values()]})
+    every: list[Any] = [
+        folded(w.table(pd.DataFrame(rows, columns=["name", "value"]), "file_caption")),
+        folded(w.table(versions, "versions_caption")),
+        Group([w.text("parameters_text"), Code(text)], summary=w.say("configuration_shown")),
     ]
     if len(a.seeds):
-        seeds = a.seeds.assign(seed=a.seeds["seed"].astype(str))
-        parts += [w.text("keep_report", "kanon-caution"), w.table(seeds, "seeds_caption")]
-    versions = pd.DataFrame({"program": [*a.versions], "version_number": [*a.versions.values()]})
-    return [*parts, w.table(versions, "versions_caption")]
+        every.append(folded(w.table(a.seeds.assign(seed=a.seeds["seed"].astype(str)), "seeds_caption")))
+    warned = [w.text("keep_report", "kanon-caution")] if len(a.seeds) else []
+    return [*warned, Group(every, "kanon-tables")]
 
 
 def _internal(a: Analysis, w: Words) -> list:
@@ -432,24 +437,26 @@ def _internal(a: Analysis, w: Words) -> list:
         keys = [name for name in table.columns if name not in heads]
         shown = pd.concat([table[keys], table[[*heads]].rename(columns=heads)], axis=1)
         caption = {"version": w.say(f"version_{version}"), "most": MOST_CLASSES}
-        riskiest.append(w.table(shown, "internal_riskiest", heads=False, **caption))
+        riskiest.append(folded(w.table(shown, "internal_riskiest", heads=False, **caption)))
     recodings: list[Any] = []
     for (place, step, variable), table in office.recodings.items():
         pairs = table.head(_MOST_PAIRS)
-        recodings.append(w.table(pairs, "internal_recoding", step=place, name=step, variable=variable))
+        recodings.append(folded(w.table(pairs, "internal_recoding", step=place, name=step, variable=variable)))
         if (more := len(table) - _MOST_PAIRS) > 0:
             recodings.append(w.text("internal_more", pairs=more))
     as_keys = []
     if office.as_keys is not None and len(office.as_keys):
         as_key = w.table(office.as_keys.drop(columns="role"), "internal_as_keys", k=w.number(a.summary["k"]))
-        as_keys = [w.section("h_internal_as_keys", as_key)]
+        as_keys = [w.section("h_internal_as_keys", folded(as_key))]
     return [
         w.text("internal_text", "kanon-caution"),
         w.section("h_internal_riskiest", *riskiest),
         *as_keys,
         *_together(a, w),
         w.section("h_internal_recodings", *recodings),
-        w.section("h_internal_settings", Code(dump_yaml(office.settings))),
+        w.section(
+            "h_internal_settings", Group([Code(dump_yaml(office.settings))], summary=w.say("h_internal_settings"))
+        ),
     ]
 
 
@@ -472,29 +479,6 @@ def _together(a: Analysis, w: Words) -> list:
 def _ranges(frame: pd.DataFrame, w: Words) -> list[str]:
     pairs = zip(frame["low"], frame["high"], strict=True)
     return [w.say("risk_range", low=w.percent(low), high=w.percent(high)) for low, high in pairs]
-
-
-def _with_few_drawn(frame: pd.DataFrame, records: int, w: Words) -> tuple[str, pd.DataFrame]:
-    """The frame with the step in place of counts of fewer, so that no bar is missing; and words that say so."""
-    names = frame.columns.intersection(["records", "compatible"])
-    few = next((count.step for name in names for count in frame[name] if isinstance(count, Few)), None)
-    drawn = frame.copy()
-    for name, share in (("records", "share"), ("compatible", "compatible_share")):
-        if name in frame:
-            shares = frame[share].astype(float)
-            drawn[name] = frame[name].where(shares.notna(), few or 0).astype(int)
-            drawn[share] = shares.fillna((few or 0) / records)
-    return "" if few is None else w.say("few_drawn", step=few), drawn
-
-
-def _figure(chart: Any, key: str, words: Words, **parts: Any) -> Figure:
-    """The chart with the title and alternative text of that key; a table beside it has its data."""
-    drawn = figure(chart, alt=words.say(f"{key}_alt", **parts))
-    title = {
-        place: textwrap.wrap(words.say(f"{key}_{'title' if place == 'text' else place}", **parts), width)
-        for place, width in _WIDTHS.items()
-    }
-    return replace(drawn, spec=words.chart(drawn.spec) | {"title": title, "description": drawn.alt})
 
 
 _SECTIONS: dict[str, Callable[[Analysis, Words], list]] = {

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from kanon_lab.digits import is_finite, local, number, percent, rounded
-from kanon_lab.measures.registry import Measure, measures
+from kanon_lab.measures.registry import Measure
 from kanon_lab.show.parts import Paragraph, Part, Section, Table
 from kanon_lab.terms import Note, agreed, in_english, worded, wordings
 
@@ -18,11 +16,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from kanon_lab.show.page import Figure
-
-_FIGURE = re.compile(r"-?[\d.,]+%?(?: \([\d.,]+%\))?")
-_LOCALE = {"decimal": ",", "thousands": ".", "grouping": [3], "currency": ["", ""]}
-# Columns of a chart's data that hold words.
-_OF_CHARTS = ("words", "side", "label")
 
 
 class Few(int):
@@ -152,32 +145,5 @@ class Words:
             return self.roles(part) if name == "role" and self.language != "en" else self.note(part)
         return self.number(part) if isinstance(part, Integral) else self._local(in_english(name, part))
 
-    def chart(self, spec: dict[str, Any]) -> dict[str, Any]:
-        """A chart's specification with its words and numbers in the language, as far as they are known."""
-        if self.language == "en":
-            return spec
-        from kanon_lab.show.translate import translate_chart
-
-        config = {**spec.get("config", {}), "locale": {"number": _LOCALE}}
-        return {**translate_chart(spec, self._of_chart, _OF_CHARTS), "config": config}
-
-    def _of_chart(self, text: str) -> str:
-        """A word or number of a chart, with or without its unit; what is not known stays as it is."""
-        if (translated := _of_charts(self.language).get(text)) is not None:
-            return translated
-        if (name := text.removesuffix(" (%)")) != text:
-            return f"{self._of_chart(name)} (%)"
-        return self._local(text) if _FIGURE.fullmatch(text) else text
-
     def _local(self, text: str) -> str:
         return local(text, self.language)
-
-
-@cache
-def _of_charts(language: str) -> dict[str, str]:
-    """English texts of charts with those of a language; measures as axes have a large first letter."""
-    translations = {row["en"]: row[language] for key, row in texts().items() if key.startswith("chart_")}
-    for row in measures(shown="state"):
-        english, other = row.cost_called("en"), row.cost_called(language)
-        translations |= {english: other, english[:1].upper() + english[1:]: other[:1].upper() + other[1:]}
-    return translations

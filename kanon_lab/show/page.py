@@ -177,18 +177,19 @@ def script() -> str:
     return f"{comment(*CHARTS)}((console) => {{\n{bundle}\n}})({_CONSOLE});\n"
 
 
-def style(*, by_system: bool = False) -> str:
-    """The style sheet for figures; where it is dark, it swaps the colours of the charts.
+def base_style() -> str:
+    """The style sheet of every page: the tokens of its look, figures and tables."""
+    return _text("tokens.css") + _text("page.css")
 
-    It is dark where the theme of the book is; or, for a page of its own, where the reader's system is (`by_system`).
-    """
-    screen, theme = ("screen and (prefers-color-scheme: dark)", "") if by_system else ("screen", _DARK_THEME)
+
+def style() -> str:
+    """The style sheet of the book; where its theme is dark, it swaps the colours of the charts."""
     swaps = "\n".join(
-        f'  {theme}.kanon-drawing [{part}="{light}"] {{ {part}: {dark}; }}'
+        f'  {_DARK_THEME}.kanon-drawing [{part}="{light}"] {{ {part}: {dark}; }}'
         for light, dark in DARK.items()
         for part in ("fill", "stroke")
     )
-    return f"{_text('page.css')}@media {screen} {{\n{swaps}\n}}\n"
+    return f"{base_style()}@media screen {{\n{swaps}\n}}\n"
 
 
 def _text(name: str) -> str:

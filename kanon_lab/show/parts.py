@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from kanon_lab.errors import visible
 
@@ -97,6 +97,56 @@ class Table(Part):
         from kanon_lab.show.page import scrolling_table
 
         return scrolling_table(self.frame, caption=self.caption, number=self.number)
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A cell of `Bars`: a bar over a part of its width (0-1; None: not known), a line at its limit, and words.
+
+    `style` is its class for the style sheet.
+    """
+
+    words: str
+    width: float | None
+    style: str = ""
+    limit: float | None = None
+
+
+@dataclass(frozen=True, repr=False)
+class Bars(Part):
+    """A table that is read as a picture: of each row the first cell is its head, and a `Mark` is drawn."""
+
+    caption: str
+    heads: Sequence[str]
+    rows: Sequence[Sequence[str | Mark]]
+    style: str = ""
+
+
+@dataclass(frozen=True, repr=False)
+class Picture(Part):
+    """A drawing in one of the forms of ``picture.html``, of the values that it takes; `text` says the same."""
+
+    form: Literal["columns", "numbers", "plane"]
+    text: str
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True, repr=False)
+class Group(Part):
+    """Parts that belong together: of a class of the style sheet, or folded under a `summary` until they are printed.
+
+    `subject` completes the summary for who cannot see what is beside it.
+    """
+
+    parts: Sequence[Part]
+    style: str = ""
+    summary: str = ""
+    subject: str = ""
+
+
+def folded(table: Table, summary: str = "") -> Group:
+    """A table under its caption, or a shorter summary, until a reader unfolds or prints it."""
+    return Group([table], summary=summary or table.caption, subject=table.caption if summary else "")
 
 
 @dataclass(frozen=True)

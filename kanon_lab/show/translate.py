@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import textwrap
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 # Characters in a line of a title that a telephone shows; translations are often longer than English.
@@ -26,9 +26,7 @@ _FORMAT = re.compile(r"[,.~$+\d]*[a-z%]?")
 _LETTERS = re.compile(r"[^\W\d_]{2}|[^\W\d_] ")
 
 
-def translate_chart(
-    spec: dict[str, Any], say: Callable[[str], str], columns: Container[str] | None = None
-) -> dict[str, Any]:
+def translate_chart(spec: dict[str, Any], say: Callable[[str], str]) -> dict[str, Any]:
     """Return a copy of a specification in which every text that people read is translated.
 
     Names of columns, formats and the code of expressions stay as they are.
@@ -39,9 +37,6 @@ def translate_chart(
         A specification of Vega-Lite, its data inside.
     say : callable
         From a text to its translation, or to the same text where it has none.
-    columns : container of str, optional
-        Container of str, optional The columns of data whose texts are translated; by default all that do not say how
-        something is drawn.
 
     Examples
     --------
@@ -49,12 +44,12 @@ def translate_chart(
     >>> translate_chart(spec, {"risk": "riesgo"}.get)
     {'title': 'riesgo', 'encoding': {'x': {'field': 'risk'}}}
     """
-    return _Translator(spec, say, columns).walk(spec)
+    return _Translator(spec, say).walk(spec)
 
 
 class _Translator:
-    def __init__(self, spec: dict[str, Any], say: Callable[[str], str], columns: Container[str] | None) -> None:
-        self._say, self._columns = say, columns
+    def __init__(self, spec: dict[str, Any], say: Callable[[str], str]) -> None:
+        self._say = say
         self._fixed = _KEYWORDS | {*_folded_columns(spec)}
         # Controls that choose a column: the name of the control -> an expression of what its columns are called.
         self._called = {
@@ -77,7 +72,7 @@ class _Translator:
         if in_data and key == "key":  # what was chosen in each control, between blanks
             return " ".join(map(self._say_lines, value.split(" ")))
         if in_data:
-            stays = key in _DRAWN if self._columns is None else key not in self._columns
+            stays = key in _DRAWN
             return value if stays or value in self._fixed else self._say_lines(value)
         if key == "subtitle":
             return self._wrap([value], _SUBTITLE)

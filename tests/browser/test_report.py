@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from browsing import READY, Visit, findings
 from canaries import COLUMN, SCRIPT
-from test_pages import EMPTY_CHARTS, OVERFLOWING, UNNAMED, contrast
+from test_pages import OVERFLOWING, UNNAMED, contrast
+from warm_kernels import forked_notebooks
+
+from kanon_lab.report import as_config, make_report
 
 pytestmark = pytest.mark.browser
 
@@ -20,6 +25,11 @@ PLACE = """() => {
     seen: style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2,
   };
 }"""
+# What is drawn: all of it without a script.
+PICTURES = ".kanon-bars, .kanon-columns, .kanon-numbers, .kanon-plane"
+# Tables that a printer would not show.
+NOT_ON_PAPER = """() => [...document.querySelectorAll('table')].filter(e => !e.checkVisibility())
+  .filter(e => matchMedia('print').matches).map(e => e.textContent.slice(0, 80))"""
 # Colours of every text and of what is behind it; none where it is an image or transparent to the root.
 COLOURS = """() => {
   const seen = new Map();
@@ -33,7 +43,7 @@ COLOURS = """() => {
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     const e = node.parentElement;
-    if (!node.data.trim() || ['SCRIPT', 'STYLE', 'NOSCRIPT'].includes(e.tagName)) continue;
+    if (!node.data.trim() || ['SCRIPT', 'STYLE', 'NOSCRIPT', 'title'].includes(e.tagName)) continue;
     const style = getComputedStyle(e), drawn = e.closest('svg');
     if (e.closest('details:not([open])') && e.closest('summary') === null) continue;
     const pair = [drawn ? style.fill : style.color, behind(e)];
@@ -73,8 +83,7 @@ def report(chromium, canary_reports, request):
 
 def test_the_report_works_from_disk_without_network(report):
     assert report.page.evaluate(READY)
-    assert report.page.evaluate(EMPTY_CHARTS) == []
-    assert report.page.evaluate("() => document.querySelectorAll('.kanon-figure svg').length") >= 3
+    assert report.page.evaluate(f"() => document.querySelectorAll('{PICTURES}').length") >= 15
     assert report.page.evaluate(UNNAMED) == []
     assert report.outside == []
     assert report.errors == []
@@ -87,7 +96,7 @@ def test_the_report_is_for_everybody(report):
 def test_the_report_is_in_its_language(report):
     assert report.page.evaluate("() => document.documentElement.lang") == report.language
     headings = report.page.eval_on_selector_all("h1, h2", "all => all.map(e => e.textContent)")
-    titles = report.page.eval_on_selector_all(".role-title-text", "all => all.map(e => e.textContent)")
+    titles = report.page.eval_on_selector_all("caption", "all => all.map(e => e.textContent)")
     assert ("Variables and their categories" in headings) == (report.language == "en")
     assert titles
     assert any(" de " in title or " del " in title for title in titles) == (report.language == "es")
@@ -176,7 +185,47 @@ def test_without_javascript_the_words_and_tables_are_there(chromium, canary_repo
     context = chromium.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(canary_reports.page("en").as_uri())
-    figure = page.query_selector(".kanon-figure")
-    assert figure.query_selector(".kanon-drawing").get_attribute("aria-label") in figure.inner_text()
+    assert page.locator(".kanon-bar .kanon-fill").count() > 20
+    page.emulate_media(media="print")
+    assert page.locator("details:not([open])").count() > 10
+    assert page.evaluate(NOT_ON_PAPER) == []
     assert "600 records" in page.inner_text("main")
     context.close()
+
+
+@pytest.fixture(scope="module")
+def survey(chromium, tmp_path_factory):
+    """The report on a survey of 22 variables, on the screen of a laptop."""
+    path = tmp_path_factory.mktemp("survey") / "report.html"
+    limits = {"k": 3, "global_risk": 0.02, "household_risk": 0.05, "numeric_linkage": 0.05, "household_uniques": 0}
+    steps = [
+        {"recode": {"variable": "rph_edad", "bands": [0, 15, 30, 45, 60, 75, None], "closed": "left"}},
+        {"remove_variables": {"variables": ["hogar", "comuna"]}},
+        {"suppress": {"importance": {"enc_region": 1, "rph_sexo": 2, "rph_edad": 3, "educacion": 4, "tam_hogar": 5}}},
+    ]
+    roles = {
+        "key_variables": ["enc_region", "comuna", "rph_sexo", "rph_edad", "educacion", "actividad", "tam_hogar"],
+        "weight": "Fact_Pers",
+        "household": "hogar",
+        "direct_identifiers": ["rut"],
+        "sensitive_variables": ["VP_DC", "VA_DC"],
+        "numeric_variables": ["ingreso"],
+    }
+    with forked_notebooks():
+        make_report("enusc-synthetic", as_config({**roles, "limits": limits, "steps": steps}), path)
+    page = chromium.new_context(viewport={"width": 1366, "height": 768}).new_page()
+    page.goto(path.as_uri())
+    yield page
+    page.context.close()
+
+
+def test_a_survey_is_read_on_six_screens_and_six_sheets(survey):
+    """The verdict, the limits, three numbers and what to do are on the first; all variables on two more."""
+    assert survey.evaluate("() => document.documentElement.scrollHeight") <= 6 * 768
+    first = [".kanon-verdict", ".kanon-limits", ".kanon-numbers", ".kanon-next > ul"]
+    ends = [survey.evaluate("e => document.querySelector(e).getBoundingClientRect().bottom", part) for part in first]
+    assert max(ends) <= 768
+    assert survey.evaluate("() => document.querySelector('.kanon-grid').getBoundingClientRect().height") <= 2 * 768
+    assert survey.locator(".kanon-card").count() == 22
+    sheets = survey.pdf(format="A4", prefer_css_page_size=True)
+    assert len(re.findall(rb"/Type\s*/Page\b", sheets)) <= 6

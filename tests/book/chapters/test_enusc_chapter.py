@@ -184,7 +184,7 @@ def test_the_printed_code_of_the_case(tmp_path, monkeypatch):
     (command,) = commands(CASE, "report")
     assert command[1] == "mixed.csv"
     assert run_command(command) == 3  # for columns that go a little with keys
-    assert 100_000 < Path("enusc.html").stat().st_size < 2_000_000
+    assert 50_000 < Path("enusc.html").stat().st_size < 200_000  # no script: no chart needs one
 
 
 @pytest.fixture

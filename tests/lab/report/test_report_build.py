@@ -51,18 +51,11 @@ def made(folder):
         return make_report(folder / "survey.csv", as_config(CONFIG), out)
 
 
-def test_page_has_the_notices_of_what_draws_its_charts(made):
-    """Copyright lines and terms, as their licences ask of every copy."""
+def test_page_draws_without_a_script(made):
+    """Its pictures are HTML: it has no copy of a library, which would ask for a notice, and no code that makes code."""
     page = made.path.read_text("utf-8")
-    for line in (
-        "vega: Copyright (c) 2015-2023, University of Washington Interactive Data Lab",
-        "vega-lite: Copyright (c) 2015, University of Washington",
-        "vega-embed: Copyright (c) 2015, University of Washington",
-        "d3: Copyright 2010-2023 Mike Bostock",
-        "Redistributions in binary form must reproduce the above copyright notice",
-        "Permission to use, copy, modify, and/or distribute this software for any purpose",
-    ):
-        assert line in page, line
+    assert "vega-lite" not in page and "unsafe-eval" not in page and page.count("<script>") == 1
+    assert len(page) < 100_000
 
 
 def test_report_is_one_private_file_with_its_verdict(made):
