@@ -161,7 +161,6 @@ def analyse(
     internal : bool
         Whether it is for the office only; unless it is, no category that few hold is in it.
     """
-    about_file = _describe_file(file, name, internal)
     protection = _protected(file, config, progress)
     if released is not None:
         progress("the protected file")
@@ -170,6 +169,22 @@ def analyse(
     progress("limits")
     release = Release(protection, k_of(config.limits, config.recipe.k_required))
     judged = judge_release(release, config.limits)
+    return analyse_release(file, config, release, judged, name=name, progress=progress, internal=internal)
+
+
+def analyse_release(
+    file: MicrodataFile | Records | pd.DataFrame,
+    config: ReportConfig,
+    release: Release,
+    judged: Judged,
+    *,
+    name: str = "the data",
+    progress: Callable[[str], None] = lambda step: None,
+    internal: bool = False,
+    brief: bool = False,
+) -> Analysis:
+    """The same of a protection that was judged; a `brief` one has neither the map nor what is for the office alone."""
+    about_file, protection = _describe_file(file, name, internal), release.protection
     summary = _summary(protection, config, about_file["name"], judged.k)
     if error := summary["identifiers_found"]:
         held = Caution("held_identifier", None, (), Note("caution_held_identifier", error=error))
@@ -207,7 +222,7 @@ def analyse(
         claims=judged.claims[["k", "claim", "records", "share"]],
         indicators=indicators,
         indicators_lost=lost,
-        map=_map(file, config),
+        map=None if brief else _map(file, config),
         map_axes=(config.map_risk, config.map_loss),
         released=columns,
         notes=protection.notes,
@@ -216,7 +231,7 @@ def analyse(
         seeds=pd.DataFrame(seeds, columns=["step", "name", "seed"]),
         versions=_versions(),
         internal=internal,
-        office=Internal.of(protection, config.shown, of_risk, config.limits.get("k")) if internal else None,
+        office=Internal.of(protection, config.shown, of_risk, config.limits.get("k")) if internal and not brief else None,
     )
 
 

@@ -23,6 +23,7 @@ from kanon_lab.report.measured import (
     diversities,
     limit_title,
     limit_value,
+    limit_wanted,
     losses,
     main_measures,
     measures_of_steps,
@@ -110,7 +111,7 @@ def _verdict(a: Analysis, w: Words) -> list:
             {
                 "limit_name": limit_title(row, w),
                 "verdict": w.say("v_met" if row.met else "v_unknown" if _is_unknown(a, row) else "v_unmet"),
-                "wanted": _wanted(row, row.found, w),
+                "wanted": limit_wanted(row, row.found, w),
                 "found": limit_value(row, row.found, row.limit, w),
             }
         )
@@ -125,12 +126,6 @@ def _verdict(a: Analysis, w: Words) -> list:
     release = Release.of(a)
     lines = [advice_on(release, row, w) for row in unmet.itertuples(index=False)]
     return [whole, table, w.section("h_unmet", Bullets(lines))]
-
-
-def _wanted(row: Any, beside: float | None, w: Words) -> str:
-    """What a limit asks for, beside what was found."""
-    bound = row.bound.replace(" ", "_") + ("_none" if row.bound == "at most" and not row.limit else "")
-    return w.say(bound, value=limit_value(row, row.limit, beside, w))
 
 
 def _is_unknown(a: Analysis, row: Any) -> bool:
@@ -368,7 +363,7 @@ def _map_limits(a: Analysis, w: Words) -> list:
     rows = [
         {
             "limit_name": limit_title(row, w),
-            "wanted": _wanted(row, row.nearest, w),
+            "wanted": limit_wanted(row, row.nearest, w),
             "map_meeting": w.say("map_of", count=row.recipes, all=row.judged),
             "map_nearest": limit_value(row, row.nearest, row.limit, w),
             "recipe": "" if row.label is None else _recipe_called(a, row.label, w),
