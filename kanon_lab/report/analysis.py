@@ -231,7 +231,9 @@ def analyse_release(
         seeds=pd.DataFrame(seeds, columns=["step", "name", "seed"]),
         versions=_versions(),
         internal=internal,
-        office=Internal.of(protection, config.shown, of_risk, config.limits.get("k")) if internal and not brief else None,
+        office=Internal.of(protection, config.shown, of_risk, config.limits.get("k"))
+        if internal and not brief
+        else None,
     )
 
 

@@ -174,7 +174,9 @@ def values(protection: Protection, *, least: int) -> tuple[pd.DataFrame, pd.Data
                 quantiles.append({"variable": name, **quantile_values})
             continue
         of_codes = labels.get(name, {})
-        rows += [(name, *row) for row in category_rows(column, of_codes, least=least, records=cells.records, homes=homes)]
+        rows += [
+            (name, *row) for row in category_rows(column, of_codes, least=least, records=cells.records, homes=homes)
+        ]
     categories = pd.DataFrame(rows, columns=["variable", "category", "records", "share", "pooled"])
     spread = pd.DataFrame(quantiles, columns=["variable", *QUANTILES])
     return categories.astype({"records": "Int64", "share": float}), spread

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from threading import Lock, Thread
 from typing import Any
@@ -11,7 +12,7 @@ from kanon_lab.errors import KanonLabError
 Job = Callable[[Callable[[str], None]], Any]
 
 
-class Stopped(Exception):
+class Stopped(BaseException):
     """A job is no longer wanted."""
 
 
@@ -25,24 +26,27 @@ def in_a_line(error: BaseException) -> str:
 
 
 class Background:
-    """Jobs one after another. A new job takes the place of the one that runs, which stops before its next step.
+    """Jobs one after another. A new job takes the place of the one that runs, which is stopped.
 
     Parameters
     ----------
     tell : callable
         Called with the name of each step before it begins, and with None when nothing runs any more.
+    gently : bool
+        Whether a job is stopped between two of its steps only, because it writes files.
     """
 
-    def __init__(self, tell: Callable[[str | None], None]) -> None:
-        self._tell, self._newest, self._one = tell, 0, Lock()
+    def __init__(self, tell: Callable[[str | None], None], *, gently: bool = False) -> None:
+        self._tell, self._gently, self._newest, self._one = tell, gently, 0, Lock()
         self._threads: list[Thread] = []
+        self._runs: int | None = None
 
     def submit(self, job: Job, done: Callable[[Any], None], failed: Callable[[str], None]) -> None:
         """Run a job, which is called with what names its steps; its result, or a line on its error, is for the others.
 
         Neither is called where another job was submitted, or all was stopped, in the meantime.
         """
-        self._newest += 1
+        self._interrupt()
         number = self._newest
 
         def progress(step: str) -> None:
@@ -51,29 +55,45 @@ class Background:
             self._tell(step)
 
         def run() -> None:
-            with self._one:
-                try:
-                    progress("")
-                    result = job(progress)
-                    progress("")
-                    done(result)
-                except Stopped:
-                    pass
-                except BaseException as error:  # noqa: BLE001 - its words may hold values: no traceback may show them
-                    if number == self._newest:
-                        failed(in_a_line(error))
-                finally:
-                    if number == self._newest:
-                        self._tell(None)
+            try:
+                progress("")
+                result = job(progress)
+                self._runs = None  # from here on nothing interrupts it
+                progress("")
+                done(result)
+            except Stopped:
+                pass
+            except Exception as error:  # its words may hold values: no traceback may show them
+                self._runs = None
+                if number == self._newest:
+                    failed(in_a_line(error))
+            finally:
+                self._runs = None
+                if number == self._newest:
+                    self._tell(None)
 
-        thread = Thread(target=run, daemon=True)
+        def alone() -> None:
+            try:
+                with self._one:
+                    self._runs = None if self._gently else thread.ident
+                    run()
+            except Stopped:  # it came when all was done
+                pass
+
+        thread = Thread(target=alone, daemon=True)
         self._threads = [other for other in self._threads if other.is_alive()] + [thread]
         thread.start()
 
     def stop(self) -> None:
-        """Drop what runs: it stops before its next step, and nothing comes of it."""
-        self._newest += 1
+        """Drop what runs, and nothing comes of it."""
+        self._interrupt()
         self._tell(None)
+
+    def _interrupt(self) -> None:
+        """Let what runs end at its next line of Python: a search may take minutes."""
+        self._newest += 1
+        if (running := self._runs) is not None:
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(running), ctypes.py_object(Stopped))
 
     def wait(self) -> None:
         """Wait until nothing runs; a job that is submitted by another's end is waited for too."""

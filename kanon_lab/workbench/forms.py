@@ -1,4 +1,4 @@
-"""Forms made of the settings' own models: a control for each setting, and the line of a wrong entry beside its field."""
+"""Forms made of the settings' own models: a control for each setting, and the line of a wrong entry beside it."""
 
 from __future__ import annotations
 
@@ -49,13 +49,14 @@ class Field:
 
     def _control(self, model: type[Settings], columns: Sequence[str], speech: Speech, label: str) -> Any:
         wide = {"description": label, **_WIDE}
-        nothing = speech.say("form_usual", usual=self._row["unless"] or _yaml(model.fields()[self.name].default))
+        field = model.fields()[self.name]
+        usual = self._row["unless"] or ("" if field.is_required() else _yaml(field.default))
         kinds = {shape.get("type") for shape in self._shape}
-        if holds_names(model.fields()[self.name]) and "array" in kinds:
+        if holds_names(field) and "array" in kinds:
             rows = min(len(columns), _ROWS)
             return widgets.SelectMultiple(options=[*columns], rows=rows, **wide)
-        first = [(speech.say("form_choose") if self.required else nothing, None)]
-        if holds_names(model.fields()[self.name]):
+        first = [(speech.say("form_choose") if self.required else speech.say("form_usual", usual=usual), None)]
+        if holds_names(field):
             return widgets.Dropdown(options=[*first, *((name, name) for name in columns)], value=None, **wide)
         if choices := [word for shape in self._shape for word in shape.get("enum", [])]:
             return widgets.Dropdown(options=[*first, *((word, word) for word in choices)], value=None, **wide)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -83,9 +84,7 @@ class Opening(Place):
         rows = [(w.say(f"f_{name}"), _shown(found.get(name), w)) for name in _FACTS if found.get(name) is not None]
         rows += [(w.say("f_note"), w.note(note)) for note in reading_notes(session.file)]
         table = w.table(pd.DataFrame(rows, columns=["name", "value"]), "file_caption")
-        roles = {role: 0 for role in map(session.draft.role_of, session.columns)}
-        for name in session.columns:
-            roles[session.draft.role_of(name)] += 1
+        roles = Counter(map(session.draft.role_of, session.columns))
         counts = w.listed(f"{w.say(f'choice_{role}')} {count}" for role, count in roles.items())
         go_on = self.button("go_variables", lambda: self.bench.go("variables"), style="primary")
         decided = widgets.HTML(f"<p>{escape(w.say('roles_so_far', counts=counts))}</p>")

@@ -53,7 +53,7 @@ class Workbench:
         self.w = Speech(language)
         self.session: Session | None = None
         self.result: Result | None = None
-        self.work, self.writing = Background(self._tell), Background(self._tell)
+        self.work, self.writing = Background(self._tell), Background(self._tell, gently=True)
         self._uploads = ExitStack()
         self._verdict, self._line, self._step = widgets.HTML(), widgets.HTML(), widgets.HTML()
         self.places = {place.name: place(self) for place in _PLACES}
@@ -128,7 +128,11 @@ class Workbench:
             if session.draft != draft:
                 self.update()
 
-        self.work.submit(lambda progress: session.judge(draft, progress), done, failed)
+        def early(verdict: Any, later: list[str]) -> None:
+            if session.draft == draft:
+                self._say_verdict(self.w.say("verdict_so_far", count=len(later)), "unknown", verdict)
+
+        self.work.submit(lambda progress: session.judge(draft, progress, early), done, failed)
 
     def compute(self, job: Job, done: Any) -> None:
         """Compute something for a place in the background."""
@@ -176,26 +180,26 @@ class Workbench:
             self.undo.disabled, self.redo.disabled = not (session and session.past), not (session and session.future)
 
     def _show_verdict(self, line: str = "") -> None:
-        self._verdict.value = self._verdict_of(self.fresh, line)
-
-    def _verdict_of(self, result: Result | None, line: str) -> str:
-        """The verdict in a sentence, and each limit with what was found."""
-        w = self.w
+        """Show the verdict; where there is none, that it is computed, or that there is none because of a `line`."""
+        w, result = self.w, self.fresh
         if self.session is None or line or result is None:
             key = "no_file" if self.session is None else "no_verdict" if line else "computing_verdict"
-            return f'<p class="kanon-verdict" role="status">{escape(w.say(key))}</p>'
+            self._verdict.value = f'<p class="kanon-verdict" role="status">{escape(w.say(key))}</p>'
+            return
         judged, keys = result.judged, bool(result.protection.spec.key_variables)
-        rows = [*judged.verdict.itertuples(index=False)]
-        unmet = [row for row in rows if not row.met]
+        unmet = int((~judged.verdict["met"]).sum())
         if not is_set(judged.limits, judged.records):
             words = w.say("no_limit" if keys else "no_limit_keyless")
         else:
-            words = w.say("some_unmet", unmet=len(unmet), all=len(rows)) if unmet else w.say("all_met")
-        state = "met" if judged.met else "unmet"
+            words = w.say("some_unmet", unmet=unmet, all=len(judged.verdict)) if unmet else w.say("all_met")
+        cautions = f" {w.say('cautions', count=len(judged.cautions))}" if judged.cautions else ""
+        self._say_verdict(words + cautions, "met" if judged.met else "unmet", judged.verdict)
+
+    def _say_verdict(self, words: str, state: str, verdict: Any) -> None:
+        rows = verdict.itertuples(index=False)
         lines = "".join(f'<li class="kanon-{"met" if row.met else "unmet"}">{self._limit(row)}</li>' for row in rows)
-        cautions = w.say("cautions", count=len(judged.cautions)) if judged.cautions else ""
-        return (
-            f'<div class="kanon-verdict kanon-{state}" role="status">{escape(words)} {escape(cautions)}</div>'
+        self._verdict.value = (
+            f'<div class="kanon-verdict kanon-{state}" role="status">{escape(words)}</div>'
             f'<ul class="kanon-limits">{lines}</ul>'
         )
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from html import escape
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import ipywidgets as widgets
 import pandas as pd
@@ -19,9 +19,6 @@ from kanon_lab.show.parts import Part, Section
 from kanon_lab.workbench.background import in_a_line
 from kanon_lab.workbench.speech import Speech
 
-if TYPE_CHECKING:
-    from kanon_lab.workbench.page import Workbench
-
 
 class Place:
     """One of the places of the workbench: `box` is shown, and `fill` called whenever it comes into view or is stale.
@@ -33,7 +30,7 @@ class Place:
 
     name = ""
 
-    def __init__(self, bench: Workbench) -> None:
+    def __init__(self, bench: Any) -> None:
         self.bench, self.w = bench, bench.w
         self.box = widgets.VBox()
         self.box.add_class("kanon-place")

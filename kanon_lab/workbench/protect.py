@@ -119,10 +119,14 @@ class Protect(Place):
         k = draft.settings.get("k_required", draft.settings.get("limits", {}).get("k"))
         usual = {"k_required": k} if k is not None and kind_of(self._name).needs_k else {}
         settings = form.read(usual)
-        shown, self._kept = form, self.form_box.children
+        kept = self._name, self.place, settings
 
         def say(line: str) -> None:
-            shown.say(line) if line else self._close()
+            """Close the form; where the file does not allow the step, show it again with its line."""
+            self._close()
+            if line:
+                self._show_form(*kept)
+                self.form.say(line)
 
         self.bench.change(draft.with_step(self._name, settings, self.place), say)
 

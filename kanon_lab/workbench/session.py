@@ -8,19 +8,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from kanon_lab import files
 from kanon_lab.data.microdata import MicrodataFile, read_file
 from kanon_lab.data.sets import DATA_SETS
 from kanon_lab.errors import OptionError, names_only, visible
+from kanon_lab.measures.registry import LIMITS
 from kanon_lab.recipes.chain import Protection
 from kanon_lab.recipes.risk_map import Walk, runs_of
-from kanon_lab.recipes.verdict import Judged, Release, judge_release, k_of
+from kanon_lab.recipes.verdict import VERDICT, Judged, Release, judge_release, k_of
 from kanon_lab.recipes.yaml_file import beside, dump_yaml, parse_yaml, read_yaml, seen_from
 from kanon_lab.report.build import Report, make_report
 from kanon_lab.report.config import ReportConfig, as_config
 from kanon_lab.report.first_config import first_config, first_steps, guess_roles, usual_limits
 from kanon_lab.report.shapes import check_named, unanswered
-from kanon_lab.report.words import Words
 from kanon_lab.terms import texts
 from kanon_lab.workbench.drafts import LISTS, SINGLES, Draft, forget_draft, keep_draft, kept_draft
 
@@ -176,10 +178,16 @@ class Session:
 
     # What it comes to.
 
-    def judge(self, draft: Draft | None = None, progress: Progress = _silent) -> Result:
+    def judge(
+        self,
+        draft: Draft | None = None,
+        progress: Progress = _silent,
+        early: Callable[[pd.DataFrame, list[str]], None] = lambda verdict, left: None,
+    ) -> Result:
         """Apply a draft (by default this one) and judge it; states that an earlier one went through are not repeated.
 
         `progress` is called with the name of each step before it begins; an error that it raises stops the work.
+        `early` is called with the verdict on limits that are soon counted, and the names of those that take longer.
         """
         draft = draft or self.draft
         config = self.config(draft)
@@ -188,6 +196,9 @@ class Session:
         protection = self._walk.reach(run, lambda place: progress(names[place]))
         progress("")
         release = Release(protection, k_of(config.limits, config.recipe.k_required))
+        later = [name for name in config.limits if LIMITS[name].taken_from == "release"]
+        soon = [row for name, limit in config.limits.items() if name not in later for row in release.rows(name, limit)]
+        early(pd.DataFrame(soon, columns=VERDICT, dtype=object), later)
         return Result(draft, config, protection, release, judge_release(release, config.limits))
 
     def config(self, draft: Draft | None = None) -> ReportConfig:
