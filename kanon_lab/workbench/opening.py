@@ -50,7 +50,9 @@ class Opening(Place):
         self.facts, self.offer = widgets.VBox(), widgets.VBox()
         start = self.button("open", lambda: self.open(self.file.value), style="primary")
         choose = [self.text("about_file"), self.file, self.recipe, more, row(start, self.upload)]
-        self.box.children = (self.heading("place_file"), *choose, self.offer, self.facts)
+        tour = "".join(f"<li>{escape(w.say(f'tour_{n}'))}</li>" for n in range(1, 7))
+        guide = widgets.HTML(f"<details><summary>{escape(w.say('tour'))}</summary><ol>{tour}</ol></details>")
+        self.box.children = (self.heading("place_file"), *choose, guide, self.offer, self.facts)
 
     def open(self, file: str | None) -> None:
         """Read a file in the background, and go on with it."""

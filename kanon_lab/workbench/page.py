@@ -53,6 +53,7 @@ class Workbench:
         self.w = Speech(language)
         self.session: Session | None = None
         self.result: Result | None = None
+        self.analysis: tuple[Any, Result | None] = (None, None)
         self.work, self.writing = Background(self._tell), Background(self._tell, gently=True)
         self._uploads = ExitStack()
         self._verdict, self._line, self._step = widgets.HTML(), widgets.HTML(), widgets.HTML()
@@ -189,26 +190,27 @@ class Workbench:
         judged, keys = result.judged, bool(result.protection.spec.key_variables)
         unmet = int((~judged.verdict["met"]).sum())
         if not is_set(judged.limits, judged.records):
-            words = w.say("no_limit" if keys else "no_limit_keyless")
+            words = w.say("set_limits" if keys else "no_limit_keyless")
         else:
             words = w.say("some_unmet", unmet=unmet, all=len(judged.verdict)) if unmet else w.say("all_met")
         cautions = f" {w.say('cautions', count=len(judged.cautions))}" if judged.cautions else ""
         self._say_verdict(words + cautions, "met" if judged.met else "unmet", judged.verdict)
 
     def _say_verdict(self, words: str, state: str, verdict: Any) -> None:
-        rows = verdict.itertuples(index=False)
-        lines = "".join(f'<li class="kanon-{"met" if row.met else "unmet"}">{self._limit(row)}</li>' for row in rows)
-        self._verdict.value = (
-            f'<div class="kanon-verdict kanon-{state}" role="status">{escape(words)}</div>'
-            f'<ul class="kanon-limits">{lines}</ul>'
-        )
+        """Show a verdict: limits that are not met first, and the others folded."""
+        lists = {met: [self._limit(row) for row in verdict.itertuples(index=False) if row.met == met] for met in (0, 1)}
+        unmet, met = (f'<ul class="kanon-limits">{"".join(lines)}</ul>' if lines else "" for lines in lists.values())
+        fold = f"<details><summary>{escape(self.w.say('limits_met', count=len(lists[1])))}</summary>{met}</details>"
+        said = f'<div class="kanon-verdict kanon-{state}" role="status">{escape(words)}</div>'
+        self._verdict.value = f"{said}{unmet}{fold if met else ''}"
 
     def _limit(self, row: Any) -> str:
         """A limit with what was found and what is asked for."""
         w = self.w
         mark, found = "\N{CHECK MARK}" if row.met else "\N{BALLOT X}", limit_value(row, row.found, row.limit, w)
         words = w.say("limit", name=limit_title(row, w), found=found, wanted=limit_wanted(row, row.found, w))
-        return f'<span aria-hidden="true">{mark}</span> {escape(words)}'
+        state = "met" if row.met else "unmet"
+        return f'<li class="kanon-{state}"><span aria-hidden="true">{mark}</span> {escape(words)}</li>'
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict:
         return self.box._repr_mimebundle_(**kwargs)
@@ -235,4 +237,5 @@ def workbench(file: str | None = None, language: str | None = None) -> Any:
     if file := file or os.environ.get(FILE):
         opening: Any = bench.places["file"]
         opening.open(file)
+        bench.wait()  # a page that is still being drawn would miss widgets
     return bench.box

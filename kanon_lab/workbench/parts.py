@@ -19,6 +19,8 @@ from kanon_lab.show.parts import Part, Section
 from kanon_lab.workbench.background import in_a_line
 from kanon_lab.workbench.speech import Speech
 
+_AUTO = {"width": "auto", "align_self": "flex-start"}
+
 
 class Place:
     """One of the places of the workbench: `box` is shown, and `fill` called whenever it comes into view or is stale.
@@ -40,7 +42,7 @@ class Place:
 
     def button(self, key: str, act: Callable[[], None], *, style: str = "", **parts: Any) -> Any:
         """A button that acts; what goes wrong becomes one line of the page."""
-        button = widgets.Button(description=self.w.say(key, **parts), layout={"width": "auto"}, button_style=style)
+        button = widgets.Button(description=self.w.say(key, **parts), layout=_AUTO, button_style=style)
         button.tooltip = button.description
         button.on_click(lambda _: self.safely(act)())
         return button

@@ -10,14 +10,19 @@ import pandas as pd
 
 from kanon_lab.errors import visible
 from kanon_lab.measures.registry import measures
+from kanon_lab.methods.recode_settings import RECODINGS
 from kanon_lab.recipes.steps import STEPS, kind_of
 from kanon_lab.recipes.yaml_file import yaml_line
 from kanon_lab.report.measured import Release, advice_on
 from kanon_lab.workbench.forms import Form
 from kanon_lab.workbench.parts import Place, row
+from kanon_lab.workbench.recoding import Beside
 from kanon_lab.workbench.session import Result
+from kanon_lab.workbench.tries import Try, try_steps
 
 _WIDE = {"layout": {"width": "100%", "max_width": "44em"}, "style": {"description_width": "11em"}}
+# Of the steps that were tried, so many are shown.
+_MOST_TRIES = 5
 
 
 class Protect(Place):
@@ -39,7 +44,9 @@ class Protect(Place):
         first = self.button("first_steps", self._take_first)
         go_on = self.button("go_compare", lambda: self.bench.go("compare"))
         left = widgets.VBox([self.text("about_protect"), self.steps, row(first), self.kind, self.form_box])
-        right = widgets.VBox([self.advice, self.history, row(go_on)])
+        self.tried = widgets.VBox()
+        trying = self.button("try_steps", self._try)
+        right = widgets.VBox([self.advice, row(trying), self.tried, self.history, row(go_on)])
         for side in (left, right):
             side.add_class("kanon-side")
         both = widgets.HBox([left, right])
@@ -86,6 +93,7 @@ class Protect(Place):
 
     def _change(self, draft: Any) -> None:
         self._close()
+        self.tried.children = ()
         self.bench.change(draft)
 
     def _new(self, name: str | None) -> None:
@@ -97,14 +105,16 @@ class Protect(Place):
         entry = self.bench.session.draft.steps[place]
         self._show_form(entry.name, place, entry.settings)
 
-    def _show_form(self, name: str, place: int | None, settings: dict[str, Any]) -> None:
+    def _show_form(self, name: str, place: int | None, settings: dict[str, Any]) -> Form:
         session, w = self.bench.session, self.w
         self.place, self._name = place, name
-        self.form = Form(kind_of(name).model, session.columns, w)
-        self.form.values = settings or self._usual(name)
+        self.form = form = Form(kind_of(name).model, session.columns, w)
+        form.values = settings or self._usual(name)
+        beside = [Beside(form, name, self).box] if name in RECODINGS else []
         apply = self.button("apply" if place is None else "change_step", self._apply, style="primary")
         title = widgets.HTML(f"<h3>{escape(w.say(f'step_{name}'))}</h3><p>{escape(w.say(f'does_{name}'))}</p>")
-        self.form_box.children = (title, self.form.box, row(apply, self.button("close", self._close)))
+        self.form_box.children = (title, form.box, *beside, row(apply, self.button("close", self._close)))
+        return form
 
     def _usual(self, name: str) -> dict[str, Any]:
         """What a form begins with: the keys in their order for a suppression."""
@@ -125,8 +135,7 @@ class Protect(Place):
             """Close the form; where the file does not allow the step, show it again with its line."""
             self._close()
             if line:
-                self._show_form(*kept)
-                self.form.say(line)
+                self._show_form(*kept).say(line)
 
         self.bench.change(draft.with_step(self._name, settings, self.place), say)
 
@@ -136,6 +145,34 @@ class Protect(Place):
 
     def _take_first(self) -> None:
         self._change(self.bench.session.with_first_steps())
+
+    def _try(self) -> None:
+        """Try what may come next, and show what each step leaves and takes."""
+        session, result, w = self.bench.session, self.bench.fresh, self.w
+        if result is None:
+            self.bench.say(w.say("computing_verdict" if session else "no_file"))
+            return
+
+        def called(name: str, settings: dict[str, Any]) -> str:
+            return f"{w.say(f'step_{name}')} {visible(yaml_line(settings)) if settings else ''}"
+
+        def done(tries: list[Try]) -> None:
+            rows = [row(self._tried(one, called(one.name, one.settings))) for one in tries[:_MOST_TRIES]]
+            key = "tried" if rows else "tried_none"
+            self.tried.children = (self.text(key), *rows)
+
+        self.bench.compute(lambda progress: try_steps(session, result, progress, called), done)
+
+    def _tried(self, one: Try, name: str) -> Any:
+        """A step that was tried, with the button that takes it."""
+        w, draft = self.w, self.bench.session.draft
+        unmet = w.say("leaves_unmet", limits=one.unmet) if one.unmet else w.say("all_met")
+        words = w.say("tried_step", gap=w.percent(one.gap), loss=w.percent(one.loss), unmet=unmet)
+        take = self.button("take", lambda: self._change(draft.with_step(one.name, one.settings)))
+        take.tooltip = f"{take.description}: {name}"
+        box = widgets.VBox([widgets.HTML(f"<b>{escape(name)}</b><br>{escape(words)}"), take])
+        box.add_class("kanon-step")
+        return box
 
     def _history(self, result: Result) -> pd.DataFrame:
         """Risk and loss after each step, one row a state."""

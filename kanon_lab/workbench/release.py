@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,7 @@ class Releasing(Place):
         self.format = widgets.Dropdown(options=[*FORMATS], description=w.say("format"), **_WIDE)
         self.overwrite = widgets.Checkbox(description=w.say("overwrite"), indent=False, layout={"width": "auto"})
         self.lines = {key: widgets.HTML() for key in self.names}
-        writers = {key: self.button(f"write_{key}", lambda key=key: self._write(key)) for key in self.names}
+        writers = {key: self.button(f"write_{key}", partial(self._write, key)) for key in self.names}
         files = [row(self.names[key], *self._beside(key), writers[key], self.lines[key]) for key in self.names]
         for control in (*self.names.values(), self.format):
             control.observe(self.safely(lambda _: self.fill()), "value")

@@ -62,8 +62,8 @@ class Sections:
         config = replace(result.config, map=None)
 
         def job(progress: Any) -> Analysis:
-            options = {"name": session.name, "internal": True, "progress": progress}
-            return analyse_release(session.file, config, result.release, result.judged, **options)
+            options: dict[str, Any] = {"name": session.name, "internal": True, "progress": progress}
+            return analyse_release(session.file, config, result.protection, result.release, result.judged, **options)
 
         def done(analysis: Analysis) -> None:
             hide = self.place.button("hide_office", self._hide)
@@ -77,12 +77,13 @@ class Sections:
 
 def analysed(bench: Any, result: Result, progress: Any) -> Analysis:
     """What a report says of a result, as counts for the office; the last one is kept."""
-    kept, of = getattr(bench, "analysis", (None, None))
+    kept, of = bench.analysis
     if of is not result:
         session = bench.session
         kept = analyse_release(
             session.file,
             result.config,
+            result.protection,
             result.release,
             result.judged,
             name=session.name,

@@ -201,6 +201,11 @@ class Session:
         early(pd.DataFrame(soon, columns=VERDICT, dtype=object), later)
         return Result(draft, config, protection, release, judge_release(release, config.limits))
 
+    def measure(self, draft: Draft) -> dict[str, Any]:
+        """A draft as a map of recipes has it: its measures and ``verdict``, or its ``error``."""
+        (run,) = runs_of(0, self.config(draft).recipe)
+        return self._walk.measure(run)
+
     def config(self, draft: Draft | None = None) -> ReportConfig:
         """The configuration as it is read from the text that is written."""
         return as_config(parse_yaml(self.configuration(draft), RECIPE), name=RECIPE)

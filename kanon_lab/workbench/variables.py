@@ -19,6 +19,8 @@ from kanon_lab.workbench.parts import Place, frequencies, row
 
 # Rows of a page; each has three widgets.
 _ROWS = 30
+# Bars that are shown unfolded.
+_SHORT = 6
 
 
 class Variables(Place):
@@ -94,11 +96,12 @@ class Variables(Place):
                 if guess.role == "direct_identifiers"
                 else frequencies(column, labels, least=LEAST, w=w, numeric=numeric)
             )
-            counts = w.say("shape", distinct=guess.distinct, missing=guess.missing)
+            counts = w.say("shape", missing=guess.missing)
+            is_short = " open" if drawn.count("<tr>") <= _SHORT else ""
             about = widgets.HTML(
                 f"<b>{escape(visible(name))}</b> {escape(visible(label))}<br>{escape(reason(guess, words))}; "
                 f"{escape(counts)}"
-                + (f"<details><summary>{escape(w.say('values'))}</summary>{drawn}</details>" if drawn else "")
+                + (f"<details{is_short}><summary>{escape(w.say('values'))}</summary>{drawn}</details>" if drawn else "")
             )
             control = widgets.Dropdown(options=options, value=session.draft.role_of(name), description=visible(name))
             control.tooltip = w.say("role_of", column=visible(name))
