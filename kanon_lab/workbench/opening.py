@@ -15,7 +15,7 @@ from kanon_lab.data.microdata import READ_FORMATS, reading_notes
 from kanon_lab.data.sets import DATA_SETS
 from kanon_lab.errors import OptionError, visible
 from kanon_lab.recipes.settings import FileSettings, RecipeSettings
-from kanon_lab.workbench.forms import Form
+from kanon_lab.show.forms import Form
 from kanon_lab.workbench.parts import Place, row
 from kanon_lab.workbench.session import Session
 

@@ -16,9 +16,9 @@ from kanon_lab.errors import KanonLabError
 from kanon_lab.folders import held_folder
 from kanon_lab.recipes.verdict import is_set
 from kanon_lab.report.measured import limit_title, limit_value, limit_wanted
+from kanon_lab.show.forms import fault
 from kanon_lab.workbench.background import Background, Job
 from kanon_lab.workbench.compare import Compare
-from kanon_lab.workbench.forms import fault
 from kanon_lab.workbench.opening import Opening
 from kanon_lab.workbench.parts import Place, row, style
 from kanon_lab.workbench.protect import Protect

@@ -11,16 +11,17 @@ import pandas as pd
 from kanon_lab.errors import visible
 from kanon_lab.measures.registry import measures
 from kanon_lab.methods.recode_settings import RECODINGS
+from kanon_lab.recipes.next_steps import NextStep
 from kanon_lab.recipes.steps import STEPS, kind_of
 from kanon_lab.recipes.yaml_file import yaml_line
 from kanon_lab.report.measured import Release, advice_on
-from kanon_lab.workbench.forms import Form
+from kanon_lab.show.forms import Form
 from kanon_lab.workbench.parts import Place, row
 from kanon_lab.workbench.recoding import Beside
 from kanon_lab.workbench.session import Result
-from kanon_lab.workbench.tries import Try, try_steps
 
 _WIDE = {"layout": {"width": "100%", "max_width": "44em"}, "style": {"description_width": "11em"}}
+_TERMS = ("global_recoding", "local_suppression", "pram", "microaggregation", "information_loss", "true_key")
 # Of the steps that were tried, so many are shown.
 _MOST_TRIES = 5
 
@@ -43,7 +44,8 @@ class Protect(Place):
         self.form_box.add_class("kanon-form")
         first = self.button("first_steps", self._take_first)
         go_on = self.button("go_compare", lambda: self.bench.go("compare"))
-        left = widgets.VBox([self.text("about_protect"), self.steps, row(first), self.kind, self.form_box])
+        terms = widgets.HTML("".join(w.term(key) for key in _TERMS))
+        left = widgets.VBox([self.text("about_protect"), terms, self.steps, row(first), self.kind, self.form_box])
         self.tried = widgets.VBox()
         trying = self.button("try_steps", self._try)
         right = widgets.VBox([self.advice, row(trying), self.tried, self.history, row(go_on)])
@@ -156,14 +158,17 @@ class Protect(Place):
         def called(name: str, settings: dict[str, Any]) -> str:
             return f"{w.say(f'step_{name}')} {visible(yaml_line(settings)) if settings else ''}"
 
-        def done(tries: list[Try]) -> None:
+        def done(tries: list[NextStep]) -> None:
             rows = [row(self._tried(one, called(one.name, one.settings))) for one in tries[:_MOST_TRIES]]
             key = "tried" if rows else "tried_none"
             self.tried.children = (self.text(key), *rows)
 
-        self.bench.compute(lambda progress: try_steps(session, result, progress, called), done)
+        def job(progress: Any) -> list[NextStep]:
+            return session.try_next(result, lambda name, settings: progress(called(name, settings)))
 
-    def _tried(self, one: Try, name: str) -> Any:
+        self.bench.compute(job, done)
+
+    def _tried(self, one: NextStep, name: str) -> Any:
         """A step that was tried, with the button that takes it."""
         w, draft = self.w, self.bench.session.draft
         unmet = w.say("leaves_unmet", limits=one.unmet) if one.unmet else w.say("all_met")

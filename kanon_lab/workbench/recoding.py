@@ -14,7 +14,7 @@ from kanon_lab.methods.recode_settings import RECODINGS, recoded_column
 from kanon_lab.recipes.settings import LEAST
 from kanon_lab.report.tables import category_rows, is_quantity
 from kanon_lab.settings import read
-from kanon_lab.workbench.forms import Form
+from kanon_lab.show.forms import Form
 from kanon_lab.workbench.parts import frequencies, row
 
 _WIDE = {"layout": {"width": "100%", "max_width": "44em"}, "style": {"description_width": "11em"}}

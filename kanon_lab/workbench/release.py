@@ -12,7 +12,7 @@ import ipywidgets as widgets
 from kanon_lab.data.microdata import FORMATS
 from kanon_lab.errors import KanonLabError, visible
 from kanon_lab.report.measured import Release, advice_on, limit_title
-from kanon_lab.workbench.forms import fault
+from kanon_lab.show.forms import fault
 from kanon_lab.workbench.parts import Place, row
 from kanon_lab.workbench.session import INTERNAL, PAGE, PROTECTED, RECIPE
 

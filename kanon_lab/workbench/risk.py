@@ -8,12 +8,13 @@ import ipywidgets as widgets
 
 from kanon_lab.measures.registry import LIMITS, limit_of
 from kanon_lab.recipes.settings import LimitSettings
-from kanon_lab.workbench.forms import Form
+from kanon_lab.show.forms import Form
 from kanon_lab.workbench.parts import Place, row
 from kanon_lab.workbench.sections import Sections
 
 _USUAL = [name for name in LIMITS if limit_of(name).usual]
 _NAMES = [name for name, measure in LIMITS.items() if measure.limit is not None]
+_TERMS = ("k_anonymity", "individual_risk", "global_risk", "household_risk", "sample_unique", "suda_score")
 
 
 class Risk(Place):
@@ -37,8 +38,12 @@ class Risk(Place):
         usual = self.button("usual_limits", self._take_usual, style="primary")
         go_on = self.button("go_protect", lambda: self.bench.go("protect"), style="primary")
         limits = widgets.VBox([self.text("about_limits"), row(usual, go_on), self.limits.box])
-        limits.add_class("kanon-side")
-        self.box.children = (self.heading("place_risk"), limits, self.sections.box)
+        limits.add_class("kanon-limits-form")
+        self.sections.box.add_class("kanon-side")
+        both = widgets.HBox([limits, self.sections.box])
+        both.add_class("kanon-sides")
+        terms = widgets.HTML("".join(self.w.term(key) for key in _TERMS))
+        self.box.children = (self.heading("place_risk"), terms, both)
 
     def fill(self) -> None:
         if self.bench.session is None:

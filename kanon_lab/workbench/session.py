@@ -16,6 +16,7 @@ from kanon_lab.data.sets import DATA_SETS
 from kanon_lab.errors import OptionError, names_only, visible
 from kanon_lab.measures.registry import LIMITS
 from kanon_lab.recipes.chain import Protection
+from kanon_lab.recipes.next_steps import NextStep, try_next
 from kanon_lab.recipes.risk_map import Walk, runs_of
 from kanon_lab.recipes.verdict import VERDICT, Judged, Release, judge_release, k_of
 from kanon_lab.recipes.yaml_file import beside, dump_yaml, parse_yaml, read_yaml, seen_from
@@ -201,10 +202,15 @@ class Session:
         early(pd.DataFrame(soon, columns=VERDICT, dtype=object), later)
         return Result(draft, config, protection, release, judge_release(release, config.limits))
 
-    def measure(self, draft: Draft) -> dict[str, Any]:
-        """A draft as a map of recipes has it: its measures and ``verdict``, or its ``error``."""
-        (run,) = runs_of(0, self.config(draft).recipe)
-        return self._walk.measure(run)
+    def try_next(self, result: Result, before: Callable[[str, dict[str, Any]], None]) -> list[NextStep]:
+        """Try steps that may come next, by what measures a map of recipes; `before` is called before each."""
+
+        def measure(name: str, settings: dict[str, Any]) -> dict[str, Any]:
+            before(name, settings)
+            (run,) = runs_of(0, self.config(result.draft.with_step(name, settings)).recipe)
+            return self._walk.measure(run)
+
+        return try_next(result.protection, result.judged, measure)
 
     def config(self, draft: Draft | None = None) -> ReportConfig:
         """The configuration as it is read from the text that is written."""

@@ -12,9 +12,9 @@ from kanon_lab.columns import one_column
 from kanon_lab.errors import visible
 from kanon_lab.recipes.settings import LEAST
 from kanon_lab.report.first_config import reason
+from kanon_lab.show.forms import fault
 from kanon_lab.terms import texts
 from kanon_lab.workbench.drafts import CHOICES
-from kanon_lab.workbench.forms import fault
 from kanon_lab.workbench.parts import Place, frequencies, row
 
 # Rows of a page; each has three widgets.
