@@ -384,7 +384,7 @@ def first_config(
         _comment(texts["codes"])
         + (dump_yaml({"missing_codes": dict(missing_codes)}) if missing_codes else _unread_codes(unanswered, texts)),
     ]
-    if wanted := _indicators(names):
+    if wanted := usual_indicators(names):
         blocks.append(_comment(texts["indicators"]) + _commented({"indicators": wanted}))
     blocks.append(_comment(texts["steps"]) + _commented({"steps": first_steps(guesses, sure)}))
     return "\n".join(blocks)
@@ -449,13 +449,14 @@ def _line(settings: Any) -> str:
     return dump_yaml(settings).removesuffix("\n")
 
 
-def _indicators(names: dict[Any, list[str]]) -> dict[str, Any]:
+def usual_indicators(names: Mapping[Any, Sequence[str]]) -> dict[str, Any]:
+    """What a survey with such columns, by role, may publish: rates, means and the groups that they are of."""
     wanted = {"rates": names.get("sensitive_variables"), "means": names.get("numeric_variables")}
-    indicators = {name: listed for name, listed in wanted.items() if listed}
+    indicators: dict[str, Any] = {name: [*listed] for name, listed in wanted.items() if listed}
     if not indicators:
         return {}
     design = {name: names.get(f"indicators.{name}") for name in ("strata", "sampling_unit")}
-    indicators |= {"by": names["key_variables"][:1]} if "key_variables" in names else {}
+    indicators |= {"by": [*names["key_variables"][:1]]} if "key_variables" in names else {}
     return indicators | {name: columns[0] for name, columns in design.items() if columns}
 
 

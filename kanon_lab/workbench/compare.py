@@ -25,7 +25,11 @@ class Compare(Place):
     def __init__(self, bench: Any) -> None:
         super().__init__(bench)
         self.sections, self.map = Sections(self, ("utility", "recipe", "variables")), widgets.VBox()
-        tries = row(self.button("try_k", self._try_k), self.button("go_release", lambda: self.bench.go("release")))
+        tries = row(
+            self.button("indicators", lambda: bench.change(bench.session.with_indicators())),
+            self.button("try_k", self._try_k),
+            self.button("go_release", lambda: bench.go("release"), style="primary"),
+        )
         parts = (self.text("about_compare"), tries, self.map, self.sections.box)
         self.box.children = (self.heading("place_compare"), *parts)
 

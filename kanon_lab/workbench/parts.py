@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import wraps
 from html import escape
 from importlib.resources import files
@@ -75,7 +76,8 @@ def shown(parts: Iterable[Part | Figure | Section]) -> list[Any]:
         if isinstance(part, Section):
             made += shown(part)
         elif isinstance(part, Figure):
-            data, metadata = part.mimebundle()
+            quiet = {**part.spec, "usermeta": {**part.spec.get("usermeta", {}), "embedOptions": {"actions": False}}}
+            data, metadata = replace(part, spec=quiet).mimebundle()
             output = {"output_type": "display_data", "data": data, "metadata": metadata}
             made.append(widgets.Output(outputs=(output,)))
         else:

@@ -45,7 +45,7 @@ class Protect(Place):
         first = self.button("first_steps", self._take_first)
         go_on = self.button("go_compare", lambda: self.bench.go("compare"))
         terms = widgets.HTML("".join(w.term(key) for key in _TERMS))
-        left = widgets.VBox([self.text("about_protect"), terms, self.steps, row(first), self.kind, self.form_box])
+        left = widgets.VBox([self.text("about_protect"), terms, row(first), self.kind, self.form_box, self.steps])
         self.tried = widgets.VBox()
         trying = self.button("try_steps", self._try)
         right = widgets.VBox([self.advice, row(trying), self.tried, self.history, row(go_on)])

@@ -22,7 +22,7 @@ from kanon_lab.recipes.verdict import VERDICT, Judged, Release, judge_release, k
 from kanon_lab.recipes.yaml_file import beside, dump_yaml, parse_yaml, read_yaml, seen_from
 from kanon_lab.report.build import Report, make_report
 from kanon_lab.report.config import ReportConfig, as_config
-from kanon_lab.report.first_config import first_config, first_steps, guess_roles, usual_limits
+from kanon_lab.report.first_config import first_config, first_steps, guess_roles, usual_indicators, usual_limits
 from kanon_lab.report.shapes import check_named, unanswered
 from kanon_lab.terms import texts
 from kanon_lab.workbench.drafts import LISTS, SINGLES, Draft, forget_draft, keep_draft, kept_draft
@@ -166,6 +166,11 @@ class Session:
     def usual_limits(self) -> dict[str, Any]:
         """Limits to begin with, for the roles that were decided."""
         return usual_limits({role for role in _OF_STEPS if self.draft.settings.get(role)})
+
+    def with_indicators(self) -> Draft:
+        """The draft with indicators to compare, by the roles that were decided and the guesses of the design."""
+        guessed = {role: list(rows["variable"]) for role, rows in self.guesses.groupby("role") if "." in str(role)}
+        return self.draft.with_settings(indicators=usual_indicators({**guessed, **self.draft.settings}))
 
     def with_first_steps(self) -> Draft:
         """The draft with the steps that ``kanon-lab init`` proposes for the roles that were decided, after its own."""
