@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from html import escape
 from typing import Any
 
@@ -21,6 +22,12 @@ _ROWS = 8
 def fault(line: str) -> str:
     """A line on what is wrong as HTML that screen readers speak; "" for none."""
     return f'<p role="alert" class="kanon-fault">{escape(line)}</p>' if line else ""
+
+
+@cache
+def _properties(model: type[Settings]) -> dict[str, Any]:
+    """The schema of each setting."""
+    return model.model_json_schema()["properties"]
 
 
 class FormWords:
@@ -48,7 +55,7 @@ class Field:
         widgets = ipywidgets()
         self.name, row = name, row_of(model, name)
         self.required = model.fields()[name].is_required() and not row["unless"]
-        shape = model.model_json_schema()["properties"][name]
+        shape = _properties(model)[name]
         self._shape = [choice for choice in shape.get("anyOf", [shape]) if choice != {"type": "null"}]
         self._kinds = {choice.get("type") for choice in self._shape}
         self.control = self._control(widgets, model.fields()[name], row, columns, words)

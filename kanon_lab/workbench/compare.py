@@ -11,7 +11,7 @@ import ipywidgets as widgets
 from kanon_lab.report.analysis import compared_recipes
 from kanon_lab.report.config import as_config
 from kanon_lab.report.sections import section
-from kanon_lab.workbench.parts import Place, row, shown
+from kanon_lab.workbench.parts import Place, row, shown, swap
 from kanon_lab.workbench.sections import Sections, analysed
 
 _KS = [2, 3, 5, 10]
@@ -54,7 +54,7 @@ class Compare(Place):
             return replace(analysis, map=compared_recipes(session.file, config))
 
         def done(analysis: Any) -> None:
-            self.map.children = tuple(shown(section(analysis, "map", w.language)))
+            swap(self.map, shown(section(analysis, "map", w.language)))
             self.fill()
 
         bench.compute(job, done)

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kanon_lab import files
-from kanon_lab.errors import KanonLabError
-from kanon_lab.recipes.yaml_file import dump_yaml, read_yaml
+from kanon_lab.errors import KanonLabError, names_only
+from kanon_lab.recipes.yaml_file import beside, dump_yaml, read_yaml
 
 #: Roles of one column and of several, as a configuration calls them.
 SINGLES = ("weight", "household", "person")
@@ -54,6 +54,12 @@ class Draft:
         steps = [Entry(name, dict(inner or {})) for step in settings.get("steps") or () for name, inner in step.items()]
         given = {name: value for name, value in settings.items() if value not in (None, [], {}) and name != "steps"}
         return cls(given, tuple(steps))
+
+    @classmethod
+    def read(cls, path: str | Path) -> Draft:
+        """The draft of a configuration in a file; files that it names are looked for in its folder."""
+        with names_only(Path(path)):
+            return cls.of(beside(read_yaml(path), path))
 
     @property
     def configuration(self) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from kanon_lab.data.sets import DATA_SETS
 from kanon_lab.errors import OptionError, visible
 from kanon_lab.recipes.settings import FileSettings, RecipeSettings
 from kanon_lab.show.forms import Form
+from kanon_lab.workbench.drafts import Draft
 from kanon_lab.workbench.parts import Place, row
 from kanon_lab.workbench.session import Session
 
@@ -54,15 +55,16 @@ class Opening(Place):
         guide = widgets.HTML(f"<details><summary>{escape(w.say('tour'))}</summary><ol>{tour}</ol></details>")
         self.box.children = (self.heading("place_file"), *choose, guide, self.offer, self.facts)
 
-    def open(self, file: str | None) -> None:
-        """Read a file in the background, and go on with it."""
+    def open(self, file: str | None, draft: Draft | None = None) -> None:
+        """Read a file in the background, and go on with it, and with a draft or the recipe that was chosen."""
         if not file:
             raise OptionError(self.w.say("no_file"))
         reading, recipe, language = self.reading.read(), self.recipe.value, self.w.language
 
         def job(progress: Any) -> Session:
             progress(self.w.say("reading"))
-            return Session(file, language=language, recipe=recipe, **reading)
+            given = Draft.read(recipe) if recipe and draft is None else draft
+            return Session(file, language=language, draft=given, **reading)
 
         self.bench.compute(job, self.bench.opened)
 
@@ -102,7 +104,7 @@ class Opening(Place):
             session.forget()
             self.fill()
 
-        go_on = self.button("go_on", lambda: self.bench.change(kept) and None, style="primary")
+        go_on = self.button("go_on", lambda: self.open(session.source, kept), style="primary")
         return self.text("draft_kept", steps=len(kept.steps)), row(go_on, self.button("start_anew", forget))
 
 

@@ -85,6 +85,15 @@ def shown(parts: Iterable[Part | Figure | Section]) -> list[Any]:
     return made
 
 
+def swap(box: Any, children: Iterable[Any], kept: Iterable[Any] = ()) -> None:
+    """Put other widgets into a box; those that go are closed with all that is in them, unless they are `kept`."""
+    gone, box.children = box.children, tuple(children)
+    left = [one for one in gone if one not in box.children and one not in kept]
+    while left:
+        left += getattr(one := left.pop(), "children", ())
+        one.close()
+
+
 def row(*children: Any) -> Any:
     """Widgets beside each other, as far as the screen is wide."""
     return widgets.HBox(children, layout={"flex_flow": "row wrap", "align_items": "center", "grid_gap": "0.3em 0.6em"})

@@ -16,7 +16,7 @@ from kanon_lab.recipes.steps import STEPS, kind_of
 from kanon_lab.recipes.yaml_file import yaml_line
 from kanon_lab.report.measured import Release, advice_on
 from kanon_lab.show.forms import Form
-from kanon_lab.workbench.parts import Place, row
+from kanon_lab.workbench.parts import Place, row, swap
 from kanon_lab.workbench.recoding import Beside
 from kanon_lab.workbench.session import Result
 
@@ -61,11 +61,11 @@ class Protect(Place):
             self.steps.children = (self.text("no_file"),)
             return
         rows = [self._step(place, entry) for place, entry in enumerate(session.draft.steps)]
-        self.steps.children = tuple(rows) or (self.text("no_steps_yet"),)
+        swap(self.steps, rows or [self.text("no_steps_yet")])
         result = self.bench.fresh
         if result is not None:
             self.history.value = w.table(self._history(result), "bench_history").html
-            self.advice.children = tuple(self._advice(result))
+            swap(self.advice, self._advice(result))
 
     def _step(self, place: int, entry: Any) -> Any:
         """A step with what can be done to it."""
@@ -95,7 +95,7 @@ class Protect(Place):
 
     def _change(self, draft: Any) -> None:
         self._close()
-        self.tried.children = ()
+        swap(self.tried, [])
         self.bench.change(draft)
 
     def _new(self, name: str | None) -> None:
@@ -115,7 +115,7 @@ class Protect(Place):
         beside = [Beside(form, name, self).box] if name in RECODINGS else []
         apply = self.button("apply" if place is None else "change_step", self._apply, style="primary")
         title = widgets.HTML(f"<h3>{escape(w.say(f'step_{name}'))}</h3><p>{escape(w.say(f'does_{name}'))}</p>")
-        self.form_box.children = (title, form.box, *beside, row(apply, self.button("close", self._close)))
+        swap(self.form_box, [title, form.box, *beside, row(apply, self.button("close", self._close))])
         return form
 
     def _usual(self, name: str) -> dict[str, Any]:
@@ -142,7 +142,8 @@ class Protect(Place):
         self.bench.change(draft.with_step(self._name, settings, self.place), say)
 
     def _close(self) -> None:
-        self.form, self.place, self.form_box.children = None, None, ()
+        self.form, self.place = None, None
+        swap(self.form_box, [])
         self.kind.value = None
 
     def _take_first(self) -> None:
@@ -161,7 +162,7 @@ class Protect(Place):
         def done(tries: list[NextStep]) -> None:
             rows = [row(self._tried(one, called(one.name, one.settings))) for one in tries[:_MOST_TRIES]]
             key = "tried" if rows else "tried_none"
-            self.tried.children = (self.text(key), *rows)
+            swap(self.tried, [self.text(key), *rows])
 
         def job(progress: Any) -> list[NextStep]:
             return session.try_next(result, lambda name, settings: progress(called(name, settings)))

@@ -10,7 +10,7 @@ import ipywidgets as widgets
 
 from kanon_lab.report.analysis import Analysis, analyse_release
 from kanon_lab.report.sections import section
-from kanon_lab.workbench.parts import Place, row, shown
+from kanon_lab.workbench.parts import Place, row, shown, swap
 from kanon_lab.workbench.session import Result
 
 
@@ -39,7 +39,7 @@ class Sections:
         result = self.bench.fresh
         if result is None:
             words = self.place.w.say("no_file" if self.bench.session is None else "computing_verdict")
-            self.parts.children = (widgets.HTML(f"<p role='status'>{words}</p>"),)
+            swap(self.parts, [widgets.HTML(f"<p role='status'>{words}</p>")])
         elif result is not self._shown:
             self.bench.compute(lambda progress: analysed(self.bench, result, progress), self._show(result))
 
@@ -47,8 +47,8 @@ class Sections:
         def show(analysis: Analysis) -> None:
             language = self.place.w.language
             parts = [part for name in self.names for part in shown(section(analysis, name, language))]
-            self.parts.children = tuple(parts)
-            self.more.children = tuple(self._ask)
+            swap(self.parts, parts)
+            self._hide()
             self._shown = result
 
         return show
@@ -67,12 +67,12 @@ class Sections:
 
         def done(analysis: Analysis) -> None:
             hide = self.place.button("hide_office", self._hide)
-            self.more.children = (row(hide), *shown(section(analysis, "internal", self.place.w.language)))
+            swap(self.more, [row(hide), *shown(section(analysis, "internal", self.place.w.language))], self._ask)
 
         self.bench.compute(job, done)
 
     def _hide(self) -> None:
-        self.more.children = tuple(self._ask)
+        swap(self.more, self._ask)
 
 
 def analysed(bench: Any, result: Result, progress: Any) -> Analysis:

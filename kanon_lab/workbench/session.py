@@ -18,8 +18,9 @@ from kanon_lab.measures.registry import LIMITS
 from kanon_lab.recipes.chain import Protection
 from kanon_lab.recipes.next_steps import NextStep, try_next
 from kanon_lab.recipes.risk_map import Walk, runs_of
+from kanon_lab.recipes.settings import FileSettings, RecipeSettings
 from kanon_lab.recipes.verdict import VERDICT, Judged, Release, judge_release, k_of
-from kanon_lab.recipes.yaml_file import beside, dump_yaml, parse_yaml, read_yaml, seen_from
+from kanon_lab.recipes.yaml_file import dump_yaml, parse_yaml, seen_from
 from kanon_lab.report.build import Report, make_report
 from kanon_lab.report.config import ReportConfig, as_config
 from kanon_lab.report.first_config import first_config, first_steps, guess_roles, usual_indicators, usual_limits
@@ -31,12 +32,8 @@ from kanon_lab.workbench.drafts import LISTS, SINGLES, Draft, forget_draft, keep
 RECIPE, PAGE, INTERNAL, PROTECTED = "recipe.yml", "report.html", "internal.html", "protected"
 # Roles for which usual limits and first steps exist.
 _OF_STEPS = (*LISTS[:3], *SINGLES)
-
-Progress = Callable[[str], None]
-
-
-def _silent(step: str) -> None:
-    """Say nothing."""
+# Settings that say how the file is read.
+_READING = [name for name in FileSettings.model_fields if name not in RecipeSettings.model_fields]
 
 
 @dataclass(frozen=True)
@@ -59,10 +56,10 @@ class Session:
         A microdata file, or the name of a data set.
     language : str
         Of the configuration and its report.
-    recipe : str or Path, optional
-        A configuration to go on with; by default the guesses of ``kanon-lab init``.
+    draft : Draft, optional
+        What to go on with; by default the guesses of ``kanon-lab init``.
     **reading
-        Options of `kanon_lab.data.read_file`.
+        Options of `kanon_lab.data.read_file`, in place of those of the draft.
 
     Examples
     --------
@@ -73,24 +70,18 @@ class Session:
     False
     """
 
-    def __init__(
-        self, source: str | Path, *, language: str = "en", recipe: str | Path | None = None, **reading: Any
-    ) -> None:
-        self.source = str(source)
-        given = {} if recipe is None else read_yaml(recipe)
-        if recipe is not None:
-            given = beside(given, recipe)
-            reading = {**as_config(given, name=Path(recipe).name).reading, **reading}
-        self.reading = {name: value for name, value in reading.items() if value not in (None, (), [], {}, "", False)}
+    def __init__(self, source: str | Path, *, language: str = "en", draft: Draft | None = None, **reading: Any) -> None:
+        self.source, given = str(source), {} if draft is None else draft.settings
+        reading = {**{name: given[name] for name in _READING if name in given}, **reading}
         with names_only(Path(source)):
-            self.file: MicrodataFile = read_file(source, **{"max_bytes": files.limit(), **self.reading})
+            self.file: MicrodataFile = read_file(source, **{"max_bytes": files.limit(), **reading})
         check_named(self.file, self.name)
         self.guesses = guess_roles(self.file.frame, self.file.labels, self.file.variable_labels)
-        first = {**given, **self.reading} if given else self._first(language)
-        self.draft = self._with_seed(Draft.of(first).with_settings(language=language))
+        draft = draft or Draft.of(self._first(language))
+        self.draft = self._with_seed(draft.with_settings(language=language, **reading))
         self.past: list[Draft] = []
         self.future: list[Draft] = []
-        self.restart()
+        self._walk = Walk(self.file)
 
     @property
     def name(self) -> str:
@@ -106,13 +97,7 @@ class Session:
         """The settings of the very configuration that ``kanon-lab init`` writes."""
         codes = unanswered(self.file.frame, self.file.labels)
         text = first_config(self.guesses, file=self.name, language=language, unanswered=codes)
-        return {**parse_yaml(text, self.name), **self.reading}
-
-    def restart(self) -> None:
-        """Forget the states that were computed."""
-        self._walk = Walk(self.file)
-
-    # What was decided.
+        return parse_yaml(text, self.name)
 
     def change(self, draft: Draft) -> None:
         """Take another draft; a `KanonLabError` if it cannot be read, and then nothing has changed."""
@@ -141,22 +126,17 @@ class Session:
 
     def _take(self, draft: Draft) -> None:
         self.draft = draft
-        keep_draft(draft, self.key)
-
-    @property
-    def key(self) -> str:
-        """What the draft of this file is kept under: what the file holds, in other words."""
-        return str(self.file.found["sha256"])
+        keep_draft(draft, str(self.file.found["sha256"]))
 
     @property
     def kept(self) -> Draft | None:
         """The draft of an earlier session with the same file, if it is another than this."""
-        kept = kept_draft(self.key, lambda draft: as_config(draft.configuration))
+        kept = kept_draft(str(self.file.found["sha256"]), lambda draft: as_config(draft.configuration))
         return None if kept == self.draft else kept
 
     def forget(self) -> None:
         """Remove the draft that is kept."""
-        forget_draft(self.key)
+        forget_draft(str(self.file.found["sha256"]))
 
     def _with_seed(self, draft: Draft) -> Draft:
         """The same with a seed where a step is random, so that the commands repeat it; checked as far as can be."""
@@ -182,12 +162,10 @@ class Session:
                 draft = draft.with_step(name, settings)
         return draft
 
-    # What it comes to.
-
     def judge(
         self,
         draft: Draft | None = None,
-        progress: Progress = _silent,
+        progress: Callable[[str], None] = lambda step: None,
         early: Callable[[pd.DataFrame, list[str]], None] = lambda verdict, left: None,
     ) -> Result:
         """Apply a draft (by default this one) and judge it; states that an earlier one went through are not repeated.
@@ -241,8 +219,6 @@ class Session:
             ["kanon-lab", "report", file, "--config", recipe, "--out", internal, "--internal"],
         ]
         return [shlex.join(words) for words in lines]
-
-    # What is written.
 
     def write_recipe(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the configuration; a file that holds something else is replaced only if `overwrite`."""

@@ -105,9 +105,19 @@ def test_a_draft_that_is_damaged_is_none(session):
 
 def test_a_recipe_is_gone_on_with():
     Path("mine.yml").write_text("key_variables: [age, sex]\nlimits: {k: 3}\nsteps: [suppress: {}]\n", "utf-8")
-    session = Session("health-survey", recipe="mine.yml")
+    session = Session("health-survey", draft=Draft.read("mine.yml"))
     assert [step.name for step in session.draft.steps] == ["suppress"]
     assert session.draft.settings["limits"] == {"k": 3}
+
+
+def test_how_the_file_is_read_is_part_of_the_draft():
+    Path("s.csv").write_text(
+        "age,sex,town\n" + "".join(f"{20 + n},{'mf?'[n % 3]},T{n % 4}\n" for n in range(60)), "utf-8"
+    )
+    session = Session("s.csv", na=["?"])
+    session.change(session.draft.with_settings(key_variables=["sex", "town"], limits={"k": 2}))
+    again = Session("s.csv", draft=Session("s.csv").kept)
+    assert again.file.frame["sex"].isna().sum() == 20 and again.draft == session.draft
 
 
 def test_a_file_that_is_there_is_not_replaced_unasked(session):
