@@ -75,7 +75,7 @@ def try_next(
     for name, settings in next_steps(protection, judged.k):
         row = measure(name, settings)
         if row.get("error") is None and row["verdict"]:
-            rows = {limit_named(one): one for one in row["verdict"]}
+            rows = {limit_named(judgement): judgement for judgement in row["verdict"]}
             gaps = [_gap(before[limit], rows.get(limit)) for limit in before]
             gap = sum(gaps) / len(gaps) if gaps else 0.0
             loss = max(row[USUAL_LOSS] - lost, 0.0)

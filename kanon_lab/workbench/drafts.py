@@ -52,8 +52,8 @@ class Draft:
     def of(cls, settings: Mapping[str, Any]) -> Draft:
         """The draft of a configuration."""
         steps = [Entry(name, dict(inner or {})) for step in settings.get("steps") or () for name, inner in step.items()]
-        given = {name: value for name, value in settings.items() if value not in (None, [], {}) and name != "steps"}
-        return cls(given, tuple(steps))
+        kept = {name: value for name, value in settings.items() if value not in (None, [], {}) and name != "steps"}
+        return cls(kept, tuple(steps))
 
     @classmethod
     def read(cls, path: str | Path) -> Draft:

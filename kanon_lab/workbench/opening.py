@@ -63,8 +63,8 @@ class Opening(Place):
 
         def job(progress: Any) -> Session:
             progress(self.w.say("reading"))
-            given = Draft.read(recipe) if recipe and draft is None else draft
-            return Session(file, language=language, draft=given, **reading)
+            first = Draft.read(recipe) if recipe and draft is None else draft
+            return Session(file, language=language, draft=first, **reading)
 
         self.bench.compute(job, self.bench.opened)
 
@@ -84,8 +84,8 @@ class Opening(Place):
         session, w = self.bench.session, self.w
         if session is None:
             return
-        found = session.file.found
-        rows = [(w.say(f"f_{name}"), _shown(found.get(name), w)) for name in _FACTS if found.get(name) is not None]
+        facts = session.file.found
+        rows = [(w.say(f"f_{name}"), _shown(facts.get(name), w)) for name in _FACTS if facts.get(name) is not None]
         rows += [(w.say("f_note"), w.note(note)) for note in reading_notes(session.file)]
         table = w.table(pd.DataFrame(rows, columns=["name", "value"]), "file_caption")
         roles = Counter(map(session.draft.role_of, session.columns))

@@ -201,15 +201,15 @@ class Workbench:
         lists = {met: [self._limit(row) for row in verdict.itertuples(index=False) if row.met == met] for met in (0, 1)}
         unmet, met = (f'<ul class="kanon-limits">{"".join(lines)}</ul>' if lines else "" for lines in lists.values())
         fold = f"<details><summary>{escape(self.w.say('limits_met', count=len(lists[1])))}</summary>{met}</details>"
-        said = f'<div class="kanon-verdict kanon-{state}" role="status">{escape(words)}</div>'
-        self._verdict.value = f"{said}{unmet}{fold if met else ''}"
+        sentence = f'<div class="kanon-verdict kanon-{state}" role="status">{escape(words)}</div>'
+        self._verdict.value = f"{sentence}{unmet}{fold if met else ''}"
 
     def _limit(self, row: Any) -> str:
         """A limit with what was found and what is asked for."""
         w = self.w
-        mark, found = "\N{CHECK MARK}" if row.met else "\N{BALLOT X}", limit_value(row, row.found, row.limit, w)
-        words = w.say("limit", name=limit_title(row, w), found=found, wanted=limit_wanted(row, row.found, w))
-        state = "met" if row.met else "unmet"
+        mark, state = ("\N{CHECK MARK}", "met") if row.met else ("\N{BALLOT X}", "unmet")
+        value, wanted = limit_value(row, row.found, row.limit, w), limit_wanted(row, row.found, w)
+        words = w.say("limit", name=limit_title(row, w), value=value, wanted=wanted)
         return f'<li class="kanon-{state}"><span aria-hidden="true">{mark}</span> {escape(words)}</li>'
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict:

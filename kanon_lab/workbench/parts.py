@@ -71,27 +71,27 @@ class Place:
 
 def shown(parts: Iterable[Part | Figure | Section]) -> list[Any]:
     """Sections, parts and figures as widgets."""
-    made: list[Any] = []
+    inner: list[Any] = []
     for part in parts:
         if isinstance(part, Section):
-            made += shown(part)
+            inner += shown(part)
         elif isinstance(part, Figure):
             quiet = {**part.spec, "usermeta": {**part.spec.get("usermeta", {}), "embedOptions": {"actions": False}}}
             data, metadata = replace(part, spec=quiet).mimebundle()
             output = {"output_type": "display_data", "data": data, "metadata": metadata}
-            made.append(widgets.Output(outputs=(output,)))
+            inner.append(widgets.Output(outputs=(output,)))
         else:
-            made.append(widgets.HTML(part.html))
-    return made
+            inner.append(widgets.HTML(part.html))
+    return inner
 
 
 def swap(box: Any, children: Iterable[Any], kept: Iterable[Any] = ()) -> None:
     """Put other widgets into a box; those that go are closed with all that is in them, unless they are `kept`."""
     gone, box.children = box.children, tuple(children)
-    left = [one for one in gone if one not in box.children and one not in kept]
+    left = [widget for widget in gone if widget not in box.children and widget not in kept]
     while left:
-        left += getattr(one := left.pop(), "children", ())
-        one.close()
+        left += getattr(widget := left.pop(), "children", ())
+        widget.close()
 
 
 def row(*children: Any) -> Any:

@@ -160,7 +160,7 @@ class Protect(Place):
             return f"{w.say(f'step_{name}')} {visible(yaml_line(settings)) if settings else ''}"
 
         def done(tries: list[NextStep]) -> None:
-            rows = [row(self._tried(one, called(one.name, one.settings))) for one in tries[:_MOST_TRIES]]
+            rows = [row(self._tried(step, called(step.name, step.settings))) for step in tries[:_MOST_TRIES]]
             key = "tried" if rows else "tried_none"
             swap(self.tried, [self.text(key), *rows])
 
@@ -169,12 +169,12 @@ class Protect(Place):
 
         self.bench.compute(job, done)
 
-    def _tried(self, one: NextStep, name: str) -> Any:
+    def _tried(self, step: NextStep, name: str) -> Any:
         """A step that was tried, with the button that takes it."""
         w, draft = self.w, self.bench.session.draft
-        unmet = w.say("leaves_unmet", limits=one.unmet) if one.unmet else w.say("all_met")
-        words = w.say("tried_step", gap=w.percent(one.gap), loss=w.percent(one.loss), unmet=unmet)
-        take = self.button("take", lambda: self._change(draft.with_step(one.name, one.settings)))
+        unmet = w.say("leaves_unmet", limits=step.unmet) if step.unmet else w.say("all_met")
+        words = w.say("tried_step", gap=w.percent(step.gap), loss=w.percent(step.loss), unmet=unmet)
+        take = self.button("take", lambda: self._change(draft.with_step(step.name, step.settings)))
         take.tooltip = f"{take.description}: {name}"
         box = widgets.VBox([widgets.HTML(f"<b>{escape(name)}</b><br>{escape(words)}"), take])
         box.add_class("kanon-step")
@@ -201,5 +201,5 @@ class Protect(Place):
         if not len(unmet):
             return []
         release = Release.of_protection(result.protection, judged)
-        lines = "".join(f"<li>{escape(advice_on(release, one, w))}</li>" for one in unmet.itertuples(index=False))
+        lines = "".join(f"<li>{escape(advice_on(release, row, w))}</li>" for row in unmet.itertuples(index=False))
         return [widgets.HTML(f"<h3>{escape(w.say('h_unmet'))}</h3><ul>{lines}</ul>")]

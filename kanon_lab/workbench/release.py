@@ -84,7 +84,7 @@ class Releasing(Place):
         judged = result.judged
         release = Release.of_protection(result.protection, judged)
         unmet = judged.verdict[~judged.verdict["met"]]
-        questions += [f"{limit_title(one, w)}: {advice_on(release, one, w)}" for one in unmet.itertuples(index=False)]
+        questions += [f"{limit_title(row, w)}: {advice_on(release, row, w)}" for row in unmet.itertuples(index=False)]
         return [*questions, *(w.note(caution.text) for caution in judged.cautions)]
 
     def _write(self, key: str) -> None:

@@ -71,8 +71,8 @@ class Session:
     """
 
     def __init__(self, source: str | Path, *, language: str = "en", draft: Draft | None = None, **reading: Any) -> None:
-        self.source, given = str(source), {} if draft is None else draft.settings
-        reading = {**{name: given[name] for name in _READING if name in given}, **reading}
+        self.source, earlier = str(source), {} if draft is None else draft.settings
+        reading = {**{name: earlier[name] for name in _READING if name in earlier}, **reading}
         with names_only(Path(source)):
             self.file: MicrodataFile = read_file(source, **{"max_bytes": files.limit(), **reading})
         check_named(self.file, self.name)
