@@ -100,7 +100,7 @@ class Settings(BaseModel):
     @property
     def columns(self) -> list[str]:
         """The columns that are named, as far as their fields are of `COLUMN` or `COLUMNS`."""
-        values = (getattr(self, name) for name, field in type(self).model_fields.items() if _holds_names(field))
+        values = (getattr(self, name) for name, field in type(self).model_fields.items() if holds_names(field))
         return [name for value in values for name in ([value] if isinstance(value, str) else value or ())]
 
 
@@ -251,7 +251,8 @@ COLUMN = Annotated[str, CheckedBy(_one_name), _NAMES]
 COLUMNS = Annotated[list[str], CheckedBy(_one_or_more, Several), _NAMES]
 
 
-def _holds_names(field: FieldInfo) -> bool:
+def holds_names(field: FieldInfo) -> bool:
+    """Whether a setting names columns."""
     parts = (field, *get_args(field.annotation))
     return any(_NAMES in getattr(part, "metadata", getattr(part, "__metadata__", ())) for part in parts)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, fields, replace
 from itertools import takewhile
@@ -13,6 +13,7 @@ from typing import Any
 
 import pandas as pd
 
+from kanon_lab.data.microdata import MicrodataFile
 from kanon_lab.errors import KanonLabError, OptionError, described
 from kanon_lab.measures.registry import Measure, limit_of
 from kanon_lab.recipes.chain import Protection, Recipe, as_recipe
@@ -153,7 +154,7 @@ class RiskUtilityMap:
 
 
 # Parts of a recipe that change neither the file as it came nor its measures.
-_NOT_OF_THE_START = ("steps", "k_required", "seed", "language", "name")
+_NOT_OF_THE_START = ("steps", "k_required", "limits", "seed", "language", "name", "notes")
 # Other processes, which take a second or two to start, are started after so many seconds with as many to come.
 _PATIENCE = 3.0
 
@@ -215,7 +216,7 @@ def risk_utility_map(
     if isinstance(recipe, (str, Path)):
         path, recipe = recipe, read_yaml(recipe)
     candidates = grid_candidates(recipe, grid, path=path)
-    runs = [run for n, candidate in enumerate(candidates) for run in _runs(n, candidate.recipe, repeats)]
+    runs = [run for n, candidate in enumerate(candidates) for run in runs_of(n, candidate.recipe, repeats)]
     number = None
     if own is not None:
         wanted = as_recipe(own, name="")
@@ -223,7 +224,7 @@ def risk_utility_map(
         if number is None:
             number = len(candidates)
             candidates = (*candidates, Candidate(OWN, dict.fromkeys(candidates[0].parameters), dict(own), wanted))
-            runs += _runs(number, wanted, repeats)
+            runs += runs_of(number, wanted, repeats)
     if len(runs) > MOST:
         raise OptionError(f"{len(runs):,} recipes and seeds are too many; take values or repeats out until {MOST:,}")
     first: dict[tuple, int] = {}
@@ -256,30 +257,33 @@ class Run:
 class Walk:
     """Apply one recipe after another to a file, going back no further than they differ."""
 
-    def __init__(self, frame: pd.DataFrame, more: tuple[Measure, ...] = ()) -> None:
+    def __init__(self, frame: pd.DataFrame | MicrodataFile, more: tuple[Measure, ...] = ()) -> None:
         self._frame, self._more = frame, more
         self._path: list[tuple[Any, Protection | KanonLabError]] = []
 
     def measure(self, run: Run) -> dict[str, Any]:
         """The measures after the last step and the ``verdict``, or the ``error``."""
         try:
-            run.recipe.check(self._frame)
+            reached = self.reach(run)
+            row = reached.state.measured.row()
+            del row["estimator"]
+            return {**row, "unseen": unseen_steps(reached), **judged_rows(reached, run.recipe, self._more)}
         except KanonLabError as error:
             return {"error": str(error)}
+
+    def reach(self, run: Run, before: Callable[[int], None] = lambda position: None) -> Protection:
+        """The file after the last step; `before` is called with the place of each step that is applied, the start 0."""
+        run.recipe.check(self._frame)
         same = len([*takewhile(lambda pair: pair[0][0] == pair[1], zip(self._path, run.keys))])
         del self._path[same:]
         for position in range(same, len(run.keys)):
             if not self._path or isinstance(self._path[-1][1], Protection):
+                before(position)
                 self._path.append((run.keys[position], self._reached(run, position)))
         reached = self._path[-1][1]
         if not isinstance(reached, Protection):
-            return {"error": str(reached)}
-        row = reached.state.measured.row()
-        del row["estimator"]
-        try:
-            return {**row, "unseen": unseen_steps(reached), **judged_rows(reached, run.recipe, self._more)}
-        except KanonLabError as error:
-            return {"error": str(error)}
+            raise reached
+        return reached
 
     def _reached(self, run: Run, position: int) -> Protection | KanonLabError:
         try:
@@ -292,7 +296,8 @@ class Walk:
             return error
 
 
-def _runs(number: int, recipe: Recipe, repeats: int) -> Iterator[Run]:
+def runs_of(number: int, recipe: Recipe, repeats: int = 1) -> Iterator[Run]:
+    """The runs of the `number`-th recipe: one, or as many seeds if something in it is random."""
     start = tuple(_key(getattr(recipe, part.name)) for part in fields(Recipe) if part.name not in _NOT_OF_THE_START)
     for seed in range(recipe.seed, recipe.seed + (repeats if _is_random(recipe) else 1)):
         seeds = []

@@ -63,6 +63,12 @@ def dump_yaml(settings: dict) -> str:
     return yaml.dump(settings, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
 
 
+def yaml_line(value: Any) -> str:
+    """A value of plain types in one line of YAML, as it may be written after a name."""
+    options: dict[str, Any] = {"default_flow_style": True, "sort_keys": False, "allow_unicode": True, "width": 10**9}
+    return yaml.dump({"x": value}, Dumper=_Dumper, **options)[4:-2]
+
+
 class _Loader(yaml.SafeLoader):
     yaml_implicit_resolvers = {}
 

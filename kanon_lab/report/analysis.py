@@ -162,7 +162,6 @@ def analyse(
     internal : bool
         Whether it is for the office only; unless it is, no category that few hold is in it.
     """
-    about_file = _describe_file(file, name, internal)
     protection = _protected(file, config, progress)
     if released is not None:
         progress("the protected file")
@@ -171,6 +170,24 @@ def analyse(
     progress("limits")
     release = Release(protection, k_of(config.limits, config.recipe.k_required))
     judged = judge_release(release, config.limits)
+    more: dict[str, Any] = {"name": name, "progress": progress, "internal": internal}
+    return analyse_release(file, config, protection, release, judged, **more)
+
+
+def analyse_release(
+    file: MicrodataFile | Records | pd.DataFrame,
+    config: ReportConfig,
+    protection: Protection,
+    release: Release,
+    judged: Judged,
+    *,
+    name: str = "the data",
+    progress: Callable[[str], None] = lambda step: None,
+    internal: bool = False,
+    brief: bool = False,
+) -> Analysis:
+    """The same of a protection that was judged; a `brief` one has neither the map nor what is for the office alone."""
+    about_file = _describe_file(file, name, internal)
     summary = _summary(protection, config, about_file["name"], judged.k)
     if error := summary["identifiers_found"]:
         held = Caution("held_identifier", None, (), Note("caution_held_identifier", error=error))
@@ -208,7 +225,7 @@ def analyse(
         claims=judged.claims[["k", "claim", "records", "share"]],
         indicators=indicators,
         indicators_lost=lost,
-        map=_map(file, config),
+        map=None if brief else compared_recipes(file, config),
         map_axes=(config.map_risk, config.map_loss),
         released=columns,
         notes=protection.notes,
@@ -217,7 +234,9 @@ def analyse(
         seeds=pd.DataFrame(seeds, columns=["step", "name", "seed"]),
         versions=_versions(),
         internal=internal,
-        office=Internal.of(protection, config.shown, of_risk, config.limits.get("k")) if internal else None,
+        office=Internal.of(protection, config.shown, of_risk, config.limits.get("k"))
+        if internal and not brief
+        else None,
     )
 
 
@@ -337,7 +356,8 @@ def _steps(protection: Protection, summary: Mapping[str, Any]) -> pd.DataFrame:
     ).astype({"key_cells": "Int64", "least_cells": "Int64"})
 
 
-def _map(file: MicrodataFile | Records | pd.DataFrame, config: ReportConfig) -> Any:
+def compared_recipes(file: MicrodataFile | Records | pd.DataFrame, config: ReportConfig) -> Any:
+    """The map of recipes that a configuration asks for, its numbers rounded; None where it asks for none."""
     if config.map is None or not isinstance(file, (MicrodataFile, pd.DataFrame)):
         return None
     from kanon_lab.recipes.risk_map import risk_utility_map

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
@@ -377,8 +377,6 @@ def first_config(
     unread = guesses[~guesses["variable"].isin(sure["variable"])]
     head = "".join(_comment(texts[key].format(file=file, config=config)) for key in ("head", "guessed", "then"))
     roles = {*sure["role"], *(role for role in names if role in _SINGLES)}  # an unsure one has its line all the same
-    asked = [name for name, row in LIMITS.items() if limit_of(name).usual and (not row.needs or row.needs in roles)]
-    limits = {name: json.loads(limit_of(name).example) for name in asked}
     blocks = [
         _EDITORS + head,
         _comment(texts["schema"], wrap=False),
@@ -388,14 +386,20 @@ def first_config(
         *(_single(role, sure, guesses, texts) for role in _SINGLES if role != "person" or role in names),
         *(_several(role, sure, texts) for role in _LISTS[1:]),
         _as_is(sure, unread, texts),
-        _comment(texts["limits"]) + _commented({"limits": limits}),
+        _comment(texts["limits"]) + _commented({"limits": usual_limits(roles)}),
         _comment(texts["codes"])
         + (dump_yaml({"missing_codes": dict(missing_codes)}) if missing_codes else _unread_codes(unanswered, texts)),
     ]
-    if wanted := _indicators(names):
+    if wanted := usual_indicators(names):
         blocks.append(_comment(texts["indicators"]) + _commented({"indicators": wanted}))
-    blocks.append(_comment(texts["steps"]) + _commented({"steps": _steps(guesses, sure)}))
+    blocks.append(_comment(texts["steps"]) + _commented({"steps": first_steps(guesses, sure)}))
     return "\n".join(blocks)
+
+
+def usual_limits(roles: Collection[str]) -> dict[str, Any]:
+    """Limits to begin with where columns have these roles."""
+    asked = [name for name, row in LIMITS.items() if limit_of(name).usual and (not row.needs or row.needs in roles)]
+    return {name: json.loads(limit_of(name).example) for name in asked}
 
 
 def _assigned(guesses: pd.DataFrame) -> pd.DataFrame:
@@ -451,13 +455,14 @@ def _line(settings: Any) -> str:
     return dump_yaml(settings).removesuffix("\n")
 
 
-def _indicators(names: dict[Any, list[str]]) -> dict[str, Any]:
+def usual_indicators(names: Mapping[Any, Sequence[str]]) -> dict[str, Any]:
+    """What a survey with such columns, by role, may publish: rates, means and the groups that they are of."""
     wanted = {"rates": names.get("sensitive_variables"), "means": names.get("numeric_variables")}
-    indicators = {name: listed for name, listed in wanted.items() if listed}
+    indicators: dict[str, Any] = {name: [*listed] for name, listed in wanted.items() if listed}
     if not indicators:
         return {}
     design = {name: names.get(f"indicators.{name}") for name in ("strata", "sampling_unit")}
-    indicators |= {"by": names["key_variables"][:1]} if "key_variables" in names else {}
+    indicators |= {"by": [*names["key_variables"][:1]]} if "key_variables" in names else {}
     return indicators | {name: columns[0] for name, columns in design.items() if columns}
 
 
@@ -468,8 +473,8 @@ def _unread_codes(unanswered: Mapping[str, Sequence[str | float]] | None, texts:
     return _comment(texts["unanswered"]) + _commented({"missing_codes": dict(unanswered)})
 
 
-def _steps(guesses: pd.DataFrame, sure: pd.DataFrame) -> list[dict[str, Any]]:
-    """Steps to begin with, which go with the limits: each is there for one of them."""
+def first_steps(guesses: pd.DataFrame, sure: pd.DataFrame) -> list[dict[str, Any]]:
+    """Steps to begin with, which go with the limits: each is there for one of them; roles are those of `sure`."""
     keys, homes, quantities = (
         list(sure["variable"][sure["role"] == role]) for role in ("key_variables", "household", "numeric_variables")
     )

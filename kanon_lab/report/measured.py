@@ -28,6 +28,12 @@ def limit_value(row: Any, value: float | None, beside: float | None, w: Words) -
     return w.percent(value, beside) if LIMITS[row.name].share else w.significant(value, beside)
 
 
+def limit_wanted(row: Any, beside: float | None, w: Words) -> str:
+    """What a limit asks for, beside what was found."""
+    bound = row.bound.replace(" ", "_") + ("_none" if row.bound == "at most" and not row.limit else "")
+    return w.say(bound, value=limit_value(row, row.limit, beside, w))
+
+
 @dataclass(frozen=True)
 class Release:
     """What advice on a limit says of a release beside the limit itself."""

@@ -22,6 +22,7 @@ from kanon_lab.report.measured import (
     leading_measures,
     limit_title,
     limit_value,
+    limit_wanted,
     losses,
     main_measures,
     measures_of_steps,
@@ -114,6 +115,25 @@ def _verdict(a: Analysis, w: Words) -> list:
     key = no_limit if unset or not len(verdict) else "some_unknown" if unknown else "some_unmet"
     counts = {"unmet": len(unmet), "all": len(verdict)} if key.startswith("some") else {}
     key, style = (key, "kanon-unmet") if len(unmet) or key == no_limit else ("all_met", "kanon-met")
+    if not len(verdict):
+        return [w.text(no_limit, style="kanon-verdict kanon-unmet")]
+    for row in named_rows(verdict):
+        rows.append(
+            {
+                "limit_name": limit_title(row, w),
+                "verdict": w.say("v_met" if row.met else "v_unknown" if _is_unknown(a, row) else "v_unmet"),
+                "wanted": limit_wanted(row, row.found, w),
+                "found": limit_value(row, row.found, row.limit, w),
+            }
+        )
+    table = w.table(pd.DataFrame(rows), "verdict_caption")
+    if not len(unmet := verdict[~verdict["met"]]):
+        key, style = (no_limit, "kanon-unmet") if unset else ("all_met", "kanon-met")
+        return [w.text(key, style=f"kanon-verdict {style}"), table]
+    unknown = all(_is_unknown(a, row) for row in unmet.itertuples(index=False))
+    counts = {"unmet": len(unmet), "all": len(verdict)}
+    key = no_limit if unset else "some_unknown" if unknown else "some_unmet"
+    whole = w.text(key, style="kanon-verdict kanon-unmet", **({} if unset else counts))
     release = Release.of(a)
     failed = [*unmet.itertuples(index=False)]
     lines = [_advice(release, row, w) for row in failed]
@@ -153,12 +173,6 @@ def _advice(release: Release, row: Any, w: Words) -> str:
 
 def _judged(a: Analysis, row: Any, w: Words) -> str:
     return w.say("v_met" if row.met else "v_unknown" if _is_unknown(a, row) else "v_unmet")
-
-
-def _wanted(row: Any, beside: float | None, w: Words) -> str:
-    """What a limit asks for, beside what was found."""
-    bound = row.bound.replace(" ", "_") + ("_none" if row.bound == "at most" and not row.limit else "")
-    return w.say(bound, value=limit_value(row, row.limit, beside, w))
 
 
 def _is_unknown(a: Analysis, row: Any) -> bool:
@@ -375,7 +389,7 @@ def _map_limits(a: Analysis, w: Words) -> list:
     rows = [
         {
             "limit_name": limit_title(row, w),
-            "wanted": _wanted(row, row.nearest, w),
+            "wanted": limit_wanted(row, row.nearest, w),
             "map_meeting": w.say("map_of", count=row.recipes, all=row.judged),
             "map_nearest": limit_value(row, row.nearest, row.limit, w),
             "recipe": "" if row.label is None else _recipe_called(a, row.label, w),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -156,7 +156,7 @@ def values(protection: Protection, *, least: int) -> tuple[pd.DataFrame, pd.Data
     Only the release is shown, and its counts are rounded: from counts of the original file, or of a finer key, the
     count of a category with few records could be found by subtraction.
     """
-    spec, state, n = protection.spec, protection.state, protection.n
+    spec, state = protection.spec, protection.state
     labels = {} if state.counts is not None else released_labels(protection).labels
     labelled = {*labels, *protection.given_labels}
     rows: list[tuple[Any, ...]] = []
@@ -173,22 +173,39 @@ def values(protection: Protection, *, least: int) -> tuple[pd.DataFrame, pd.Data
                 quantile_values = safe_quantiles(numbers, least=least, homes=homes, records=cells.records)
                 quantiles.append({"variable": name, **quantile_values})
             continue
-        number = coded(column)
-        codes, entries = number.codes.astype(np.intp), number.values
-        known = codes >= 0
-        counts = np.bincount(codes[known], None if cells.records is None else cells.records[known], len(entries))
-        apart = None if homes is None else pd.Series(homes).groupby(codes).nunique()
-        pool = pooled(pd.Series(counts.astype(np.int64)), least=least, homes=apart)
+        of_codes = labels.get(name, {})
         rows += [
-            (name, _category(entries[code], labels.get(name, {})), counted(records), counted(records) / n, 1)
-            for code, records in _in_order(pool.shown, entries)
+            (name, *row) for row in category_rows(column, of_codes, least=least, records=cells.records, homes=homes)
         ]
-        if pool.categories:
-            records = None if pool.records is None else counted(pool.records)
-            rows.append((name, None, records, None if records is None else records / n, pool.categories))
     categories = pd.DataFrame(rows, columns=["variable", "category", "records", "share", "pooled"])
     spread = pd.DataFrame(quantiles, columns=["variable", *QUANTILES])
     return categories.astype({"records": "Int64", "share": float}), spread
+
+
+def category_rows(
+    column: pd.Series,
+    labels: Mapping,
+    *,
+    least: int,
+    records: np.ndarray | None = None,
+    homes: np.ndarray | None = None,
+) -> Iterator[tuple[str | None, int | None, float | None, int]]:
+    """The categories of a column, rare ones pooled: category, records and their share, and the number of categories.
+
+    A row without a category is the pool. A cell may be that of several `records`; `homes` are the households of cells.
+    """
+    number = coded(column)
+    codes, entries = number.codes.astype(np.intp), number.values
+    known = codes >= 0
+    counts = np.bincount(codes[known], None if records is None else records[known], len(entries))
+    n = len(column) if records is None else int(records.sum())
+    apart = None if homes is None else pd.Series(homes).groupby(codes).nunique()
+    pool = pooled(pd.Series(counts.astype(np.int64)), least=least, homes=apart)
+    for code, count in _in_order(pool.shown, entries):
+        yield _category(entries[code], labels), counted(count), counted(count) / n, 1
+    if pool.categories:
+        rest = None if pool.records is None else counted(pool.records)
+        yield None, rest, None if rest is None else rest / n, pool.categories
 
 
 def kind_of_column(column: pd.Series) -> str:

@@ -1,0 +1,97 @@
+"""What would help most: steps that may come next, each tried and held against the limits that are not met."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+from kanon_lab.columns import plain
+from kanon_lab.recipes.chain import Protection
+from kanon_lab.recipes.map_limits import limit_named, verdict_of
+from kanon_lab.recipes.tradeoff import USUAL_LOSS
+from kanon_lab.recipes.verdict import Judged
+
+# Bands of a quantity that is a key: so many, or fewer.
+_BANDS = 8
+# A loss below this counts as so much, so that what costs nothing is not infinitely good.
+_LEAST_LOSS = 0.01
+
+
+@dataclass(frozen=True)
+class NextStep:
+    """A step that was tried.
+
+    `unmet` names the limits that it leaves unmet (None: none); `gap` is what it leaves of the way to the limits that
+    were not met, in the mean (0: all are met, 1: nothing is gained); `loss` is the information that it takes (0-1).
+    """
+
+    name: str
+    settings: dict[str, Any]
+    unmet: str | None
+    gap: float
+    loss: float
+
+    @property
+    def rank(self) -> tuple[float, float]:
+        """The best comes first: what it gains for what it takes."""
+        return -(1 - self.gap) / (self.loss + _LEAST_LOSS), self.loss
+
+
+def next_steps(protection: Protection, k: int) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Name and settings of steps that may come next, by the roles of what is still released."""
+    spec, released = protection.spec, protection.state.released
+    keys = [name for name in spec.key_variables if name in released]
+    for name in keys:
+        column = plain(released[name])
+        if is_numeric_dtype(column) and not is_bool_dtype(column) and column.nunique() > _BANDS:
+            span = float(column.max() - column.min())
+            yield "recode", {"variable": [name], "width": _rounded(span / _BANDS), "start": 0}
+        if len(keys) > 1:
+            yield "remove_variables", {"variables": [name]}
+    for unit in (spec.household, spec.person):
+        if unit is not None and unit in released:
+            yield "remove_variables", {"variables": [unit]}
+    yield "shuffle_records", {}
+    if quantities := [name for name in spec.numeric_variables if name in released]:
+        gaps = {"missing": "leave"} if released[quantities].isna().any(axis=None) else {}
+        yield "microaggregate", {"variables": quantities, "k_required": 20, **gaps}
+    if keys:
+        importance = {name: place for place, name in enumerate(keys, 1)}
+        yield "suppress", {"k_required": k, "importance": importance, "claim": "true_key"}
+
+
+def try_next(
+    protection: Protection, judged: Judged, measure: Callable[[str, dict[str, Any]], Mapping[str, Any]]
+) -> list[NextStep]:
+    """The next steps that come nearer to the limits that are not met, the best for its loss first.
+
+    `measure` gives what `kanon_lab.recipes.risk_map.Walk` measures of the file with one more step.
+    """
+    before = {limit_named(row): row for row in judged.to_dict()["limits"] if not row["met"]}
+    lost, done = protection.state.measured.row()[USUAL_LOSS], []
+    for name, settings in next_steps(protection, judged.k):
+        row = measure(name, settings)
+        if row.get("error") is None and row["verdict"]:
+            rows = {limit_named(judgement): judgement for judgement in row["verdict"]}
+            gaps = [_gap(before[limit], rows.get(limit)) for limit in before]
+            gap = sum(gaps) / len(gaps) if gaps else 0.0
+            loss = max(row[USUAL_LOSS] - lost, 0.0)
+            done.append(NextStep(name, settings, verdict_of(rows.values())[1], gap, loss))
+    return sorted((step for step in done if step.gap < 1), key=lambda step: step.rank)
+
+
+def _gap(before: Mapping[str, Any], after: Mapping[str, Any] | None) -> float:
+    """How far a limit is still missed, as a share of what it was; 1 where it was not counted."""
+    if after is None or after["found"] is None or before["value"] is None:
+        return 1.0
+    missed, was = abs(after["found"] - after["limit"]), abs(before["value"] - before["limit"])
+    return 0.0 if after["met"] else float(min(missed / was, 1.0)) if was else 1.0
+
+
+def _rounded(width: float) -> float:
+    """The width that is 1, 2 or 5 and zeros, or one for narrower ones."""
+    unit = 10.0 ** (len(str(int(width))) - 1) if width >= 1 else 1.0
+    return int(next(unit * digit for digit in (1, 2, 5, 10) if unit * digit >= width))

@@ -1,0 +1,177 @@
+"""What was decided about a file: roles, limits and steps, as changes make it; kept on disk without data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from kanon_lab import files
+from kanon_lab.errors import KanonLabError, names_only
+from kanon_lab.recipes.yaml_file import beside, dump_yaml, read_yaml
+
+#: Roles of one column and of several, as a configuration calls them.
+SINGLES = ("weight", "household", "person")
+LISTS = ("key_variables", "sensitive_variables", "numeric_variables", "direct_identifiers", "released_as_is")
+#: Not a role: the column is in the first step that removes variables.
+REMOVED = "remove_variables"
+#: All that a column may be, in the order of a menu; "" is not decided.
+CHOICES = ("", LISTS[0], *SINGLES, *LISTS[1:], REMOVED)
+# What stands first in a configuration, and last.
+_FIRST = ("title", "language", "key_variables", *SINGLES, *LISTS[3:4], *LISTS[1:3], *LISTS[4:], "limits")
+_LAST = ("seed", "steps", "map")
+_PRIVATE = 0o600
+
+
+class Entry(NamedTuple):
+    """A step of the list; one that is off is kept, and not applied."""
+
+    name: str
+    settings: dict[str, Any]
+    on: bool = True
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What was decided so far: the settings of a configuration but its steps, and the steps. Nothing of it is changed.
+
+    Examples
+    --------
+    >>> from kanon_lab.workbench import Draft
+    >>> draft = Draft({"key_variables": ["age"]}).with_role("income", "numeric_variables")
+    >>> draft.role_of("income"), draft.role_of("name")
+    ('numeric_variables', '')
+    """
+
+    settings: Mapping[str, Any]
+    steps: tuple[Entry, ...] = ()
+
+    @classmethod
+    def of(cls, settings: Mapping[str, Any]) -> Draft:
+        """The draft of a configuration."""
+        steps = [Entry(name, dict(inner or {})) for step in settings.get("steps") or () for name, inner in step.items()]
+        kept = {name: value for name, value in settings.items() if value not in (None, [], {}) and name != "steps"}
+        return cls(kept, tuple(steps))
+
+    @classmethod
+    def read(cls, path: str | Path) -> Draft:
+        """The draft of a configuration in a file; files that it names are looked for in its folder."""
+        with names_only(Path(path)):
+            return cls.of(beside(read_yaml(path), path))
+
+    @property
+    def configuration(self) -> dict[str, Any]:
+        """The settings of a configuration, in the order in which it is written."""
+        steps = [{step.name: step.settings} for step in self.steps if step.on]
+        whole = {**self.settings, **({"steps": steps} if steps else {})}
+        middle = [name for name in whole if name not in (*_FIRST, *_LAST)]
+        return {name: whole[name] for name in (*_FIRST, *middle, *_LAST) if name in whole}
+
+    def with_settings(self, **changes: Any) -> Draft:
+        """With other settings; None takes one away."""
+        settings = {**self.settings, **changes}
+        return replace(self, settings={name: value for name, value in settings.items() if value not in (None, [], {})})
+
+    def with_limit(self, name: str, bound: Any) -> Draft:
+        """With another limit of the office; None takes it away."""
+        limits = {**self.settings.get("limits", {}), name: bound}
+        return self.with_settings(limits={name: bound for name, bound in limits.items() if bound is not None})
+
+    def role_of(self, column: str) -> str:
+        """One of `CHOICES`."""
+        for role in LISTS:
+            if column in _listed(self.settings.get(role)):
+                return role
+        single = next((role for role in SINGLES if self.settings.get(role) == column), "")
+        removed = any(column in _listed(step.settings.get("variables")) for step in self._removing)
+        return single or (REMOVED if removed else "")
+
+    @property
+    def _removing(self) -> list[Entry]:
+        return [step for step in self.steps if step.name == REMOVED and step.on]
+
+    def undecided(self, columns: Iterable[str]) -> list[str]:
+        """Those of the columns about which nothing was decided: a release that has them is not met."""
+        return [name for name in columns if not self.role_of(name)]
+
+    def with_role(self, column: str, role: str) -> Draft:
+        """With another role of a column; where one column alone may have it, the one that had it has none."""
+        roles: dict[str, Any] = {
+            name: [other for other in _listed(self.settings.get(name)) if other != column] for name in LISTS
+        }
+        roles |= {name: None for name in SINGLES if self.settings.get(name) == column}
+        roles |= {role: column} if role in SINGLES else {role: [*roles[role], column]} if role in LISTS else {}
+        steps = [*self.steps]
+        if self.role_of(column) == REMOVED or role == REMOVED:
+            place = next((n for n, step in enumerate(steps) if step.name == REMOVED and step.on), None)
+            names = [] if place is None else [*_listed(steps[place].settings["variables"])]
+            names = [name for name in names if name != column] + ([column] if role == REMOVED else [])
+            steps[place or 0 : 0 if place is None else place + 1] = [Entry(REMOVED, {"variables": names})][: len(names)]
+        return replace(self.with_settings(**roles), steps=tuple(steps))
+
+    def with_step(self, name: str, settings: Mapping[str, Any], place: int | None = None) -> Draft:
+        """With one more step at the end, or another in place of that at `place` (from 0 on)."""
+        if place is None:
+            return replace(self, steps=(*self.steps, Entry(name, dict(settings))))
+        steps = [*self.steps]
+        steps[place] = Entry(name, dict(settings), steps[place].on)
+        return replace(self, steps=tuple(steps))
+
+    def without_step(self, place: int) -> Draft:
+        """Without the step at `place`."""
+        return replace(self, steps=self.steps[:place] + self.steps[place + 1 :])
+
+    def with_switched(self, place: int) -> Draft:
+        """With the step at `place` off if it was on, and on if it was off."""
+        steps = [step._replace(on=not step.on) if n == place else step for n, step in enumerate(self.steps)]
+        return replace(self, steps=tuple(steps))
+
+    def with_moved(self, place: int, by: int) -> Draft:
+        """With the step at `place` so many places later, or earlier where `by` is negative."""
+        steps = [*self.steps]
+        steps.insert(min(max(place + by, 0), len(steps)), steps.pop(place))
+        return replace(self, steps=tuple(steps))
+
+
+def _listed(names: object) -> Sequence[str]:
+    return [names] if isinstance(names, str) else names if isinstance(names, (list, tuple)) else []
+
+
+def drafts_folder() -> Path:
+    """The folder of drafts: kanon-lab/workbench in the user's folder for states of programs. It need not exist."""
+    import platformdirs
+
+    return platformdirs.user_state_path("kanon-lab", appauthor=False) / "workbench"
+
+
+def keep_draft(draft: Draft, key: str) -> None:
+    """Keep a draft, for its owner alone, under a key of its file; a folder that cannot be written is no fault."""
+    steps = [step._asdict() for step in draft.steps]
+    path = _path(key)
+    with suppress(OSError, KanonLabError):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with files.atomic_path(path, mode=_PRIVATE) as beside:
+            beside.write_text(dump_yaml({"settings": dict(draft.settings), "steps": steps}), "utf-8")
+
+
+def kept_draft(key: str, check: Callable[[Draft], Any]) -> Draft | None:
+    """The draft that was kept under a key; None without one, or if it fails the check."""
+    try:
+        kept = read_yaml(_path(key))
+        draft = Draft(kept["settings"], tuple(Entry(**step) for step in kept["steps"]))
+        check(draft)
+    except (OSError, KanonLabError, KeyError, TypeError):
+        return None
+    return draft
+
+
+def forget_draft(key: str) -> None:
+    """Remove the draft that was kept under a key."""
+    with suppress(OSError):
+        _path(key).unlink(missing_ok=True)
+
+
+def _path(key: str) -> Path:
+    return drafts_folder() / f"{key[:32]}.yml"

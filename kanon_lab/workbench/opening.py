@@ -1,0 +1,118 @@
+"""The place *File*: choose a file, read it, and see what was read and how."""
+
+from __future__ import annotations
+
+from collections import Counter
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import ipywidgets as widgets
+import pandas as pd
+
+from kanon_lab import files
+from kanon_lab.data.microdata import READ_FORMATS, reading_notes
+from kanon_lab.data.sets import DATA_SETS
+from kanon_lab.errors import OptionError, visible
+from kanon_lab.recipes.settings import FileSettings, RecipeSettings
+from kanon_lab.show.forms import Form
+from kanon_lab.workbench.drafts import Draft
+from kanon_lab.workbench.parts import Place, row
+from kanon_lab.workbench.session import Session
+
+_READING = [name for name in FileSettings.model_fields if name not in RecipeSettings.model_fields]
+_FACTS = ("name", "records", "columns", "format", "encoding", "separator", "decimal", "bytes")
+_WIDE = {"layout": {"width": "100%", "max_width": "44em"}, "style": {"description_width": "11em"}}
+# Bytes of a file that is sent through the page.
+_MOST_BYTES = 200_000_000
+_KIND = "synthetic"
+
+
+class Opening(Place):
+    """Choose a file, read it, and see what was read."""
+
+    name = "file"
+
+    def __init__(self, bench: Any) -> None:
+        super().__init__(bench)
+        w = self.w
+        first = [(w.say("form_choose"), None)]
+        data = [(w.say("data_set", name=name), name) for name, part in DATA_SETS.items() if part.kind == _KIND]
+        here = [(visible(name), name) for name in _files_here(READ_FORMATS)]
+        self.file = widgets.Dropdown(options=[*first, *here, *data], description=w.say("file"), **_WIDE)
+        recipes = [(visible(name), name) for name in _files_here(("yml", "yaml"))]
+        usual = [(w.say("guesses"), None)]
+        self.recipe = widgets.Dropdown(options=[*usual, *recipes], description=w.say("recipe"), **_WIDE)
+        self.upload = widgets.FileUpload(description=w.say("upload"), layout={"width": "auto"})
+        self.upload.observe(self.safely(lambda change: self._uploaded(change["new"])), "value")
+        self.reading = Form(FileSettings, [], w, names=_READING, first=())
+        more = widgets.Accordion([self.reading.box], selected_index=None)
+        more.set_title(0, w.say("how_read"))
+        self.facts, self.offer = widgets.VBox(), widgets.VBox()
+        start = self.button("open", lambda: self.open(self.file.value), style="primary")
+        choose = [self.text("about_file"), self.file, self.recipe, more, row(start, self.upload)]
+        tour = "".join(f"<li>{escape(w.say(f'tour_{n}'))}</li>" for n in range(1, 7))
+        guide = widgets.HTML(f"<details><summary>{escape(w.say('tour'))}</summary><ol>{tour}</ol></details>")
+        self.box.children = (self.heading("place_file"), *choose, guide, self.offer, self.facts)
+
+    def open(self, file: str | None, draft: Draft | None = None) -> None:
+        """Read a file in the background, and go on with it, and with a draft or the recipe that was chosen."""
+        if not file:
+            raise OptionError(self.w.say("no_file"))
+        reading, recipe, language = self.reading.read(), self.recipe.value, self.w.language
+
+        def job(progress: Any) -> Session:
+            progress(self.w.say("reading"))
+            first = Draft.read(recipe) if recipe and draft is None else draft
+            return Session(file, language=language, draft=first, **reading)
+
+        self.bench.compute(job, self.bench.opened)
+
+    def _uploaded(self, uploaded: Any) -> None:
+        """Put a file that was sent through the page where it is read from, and keep nothing of it in the page."""
+        if not uploaded:
+            return
+        name, content = Path(uploaded[0]["name"]).name, bytes(uploaded[0]["content"])
+        self.upload.value = ()
+        if len(content) > _MOST_BYTES:
+            raise OptionError(self.w.say("too_large", most=self.w.number(_MOST_BYTES)))
+        path = self.bench.folder / name
+        files.write_bytes(path, content)
+        self.open(str(path))
+
+    def fill(self) -> None:
+        session, w = self.bench.session, self.w
+        if session is None:
+            return
+        facts = session.file.found
+        rows = [(w.say(f"f_{name}"), _shown(facts.get(name), w)) for name in _FACTS if facts.get(name) is not None]
+        rows += [(w.say("f_note"), w.note(note)) for note in reading_notes(session.file)]
+        table = w.table(pd.DataFrame(rows, columns=["name", "value"]), "file_caption")
+        roles = Counter(map(session.draft.role_of, session.columns))
+        counts = w.listed(f"{w.say(f'choice_{role}')} {count}" for role, count in roles.items())
+        go_on = self.button("go_variables", lambda: self.bench.go("variables"), style="primary")
+        decided = widgets.HTML(f"<p>{escape(w.say('roles_so_far', counts=counts))}</p>")
+        self.facts.children = (self.heading("what_was_read"), widgets.HTML(table.html), decided, go_on)
+        self.offer.children = self._offer(session)
+
+    def _offer(self, session: Session) -> tuple[Any, ...]:
+        """What an earlier session has left for this file."""
+        if session.past or (kept := session.kept) is None:
+            return ()
+
+        def forget() -> None:
+            session.forget()
+            self.fill()
+
+        go_on = self.button("go_on", lambda: self.open(session.source, kept), style="primary")
+        return self.text("draft_kept", steps=len(kept.steps)), row(go_on, self.button("start_anew", forget))
+
+
+def _shown(value: Any, w: Any) -> str:
+    return w.number(value) if isinstance(value, int) else visible(str(value))
+
+
+def _files_here(endings: tuple[str, ...]) -> list[str]:
+    """Files of the current folder that end so, .gz or not; hidden ones are left out."""
+    names = sorted(path.name for path in Path.cwd().iterdir() if path.is_file() and not path.name.startswith("."))
+    return [name for name in names if name.removesuffix(".gz").rpartition(".")[2].lower() in (*endings,)]

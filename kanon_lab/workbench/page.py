@@ -1,0 +1,241 @@
+"""The page of the workbench: six places below the verdict, which is always in view."""
+
+from __future__ import annotations
+
+import atexit
+import os
+from contextlib import ExitStack
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import ipywidgets as widgets
+
+from kanon_lab.errors import KanonLabError
+from kanon_lab.folders import held_folder
+from kanon_lab.recipes.verdict import is_set
+from kanon_lab.report.measured import limit_title, limit_value, limit_wanted
+from kanon_lab.show.forms import fault
+from kanon_lab.workbench.background import Background, Job
+from kanon_lab.workbench.compare import Compare
+from kanon_lab.workbench.opening import Opening
+from kanon_lab.workbench.parts import Place, row, style
+from kanon_lab.workbench.protect import Protect
+from kanon_lab.workbench.release import Releasing
+from kanon_lab.workbench.risk import Risk
+from kanon_lab.workbench.session import Result, Session
+from kanon_lab.workbench.speech import Speech
+from kanon_lab.workbench.variables import Variables
+
+#: What says which file is opened at first, and in which language, so that neither is in an address or a notebook.
+FILE, LANGUAGE = "KANON_LAB_OPEN_FILE", "KANON_LAB_OPEN_LANGUAGE"
+_PLACES: tuple[type[Place], ...] = (Opening, Variables, Risk, Protect, Compare, Releasing)
+
+
+class Workbench:
+    """The page: `box` is shown. It holds the session, and the places that show and change it.
+
+    Parameters
+    ----------
+    language : str
+        "en" or "es".
+
+    Attributes
+    ----------
+    session : Session or None
+        The work on the file that is open.
+    result : Result or None
+        What the draft of the session comes to, once it is computed.
+    """
+
+    def __init__(self, language: str = "en") -> None:
+        self.w = Speech(language)
+        self.session: Session | None = None
+        self.result: Result | None = None
+        self.analysis: tuple[Any, Result | None] = (None, None)
+        self.work, self.writing = Background(self._tell), Background(self._tell, gently=True)
+        self._uploads = ExitStack()
+        self._verdict, self._line, self._step = widgets.HTML(), widgets.HTML(), widgets.HTML()
+        self.places = {place.name: place(self) for place in _PLACES}
+        first = next(iter(self.places.values()))
+        self.stop = first.button("stop", self._stop)
+        self.undo, self.redo = first.button("undo", lambda: self._back(-1)), first.button("redo", lambda: self._back(1))
+        names = [(f"{n} {self.w.say(f'place_{name}')}", name) for n, name in enumerate(self.places, 1)]
+        self.menu = widgets.ToggleButtons(options=names, style={"button_width": "auto"})
+        self.menu.tooltips = [self.w.say(f"about_{name}") for name in self.places]
+        self.menu.observe(lambda _: self.show(), "value")
+        head = widgets.VBox([self._verdict, row(self.undo, self.redo, self.stop, self._step), self._line])
+        head.add_class("kanon-head")
+        self._place = widgets.VBox()
+        self.box = widgets.VBox([style(), self.menu, head, self._place])
+        self.box.add_class("kanon-workbench")
+        self._tell(None)
+        self._show_verdict()
+        self.show()
+
+    def go(self, place: str) -> None:
+        """Show a place by its name."""
+        self.menu.value = place
+
+    def show(self) -> None:
+        """Show the place that was chosen, with what is known by now."""
+        place = self.places[self.menu.value]
+        self._place.children = (place.box,)
+        place.safely(place.fill)()
+
+    def say(self, line: str) -> None:
+        """Show a line on what went wrong, or none, below the verdict."""
+        self._line.value = fault(line)
+
+    def opened(self, session: Session) -> None:
+        """Work on another file."""
+        self.session, self.result = session, None
+        self.places |= {place.name: place(self) for place in _PLACES[1:]}
+        self.update()
+        self.show()
+
+    def change(self, draft: Any, say: Any = None) -> bool:
+        """Take another draft and judge it; a line on what is wrong with it goes to `say`, by default below the verdict.
+
+        Whether it could be read is returned; that the file does not allow it is known later.
+        """
+        say = say or self.say
+        self.say("")
+        try:
+            self._session.change(draft)
+        except KanonLabError as error:
+            say(str(error))
+            return False
+        say("")
+        self.update(say)
+        return True
+
+    def update(self, say: Any = None) -> None:
+        """Judge the draft in the background, and show the place in view again."""
+        session, say = self._session, say or self.say
+        draft = session.draft
+        self._show_verdict()
+
+        def done(result: Result) -> None:
+            self.result = result
+            self._show_verdict()
+            self.show()
+
+        def failed(line: str) -> None:
+            session.refuse(draft)
+            say(line)
+            self._show_verdict(line)
+            if session.draft != draft:
+                self.update()
+
+        def early(verdict: Any, later: list[str]) -> None:
+            if session.draft == draft:
+                self._say_verdict(self.w.say("verdict_so_far", count=len(later)), "unknown", verdict)
+
+        self.work.submit(lambda progress: session.judge(draft, progress, early), done, failed)
+
+    def compute(self, job: Job, done: Any) -> None:
+        """Compute something for a place in the background."""
+        self.work.submit(job, done, self.say)
+
+    def wait(self) -> None:
+        """Wait until nothing runs."""
+        self.work.wait()
+        self.writing.wait()
+
+    @cached_property
+    def folder(self) -> Path:
+        """A folder for files that are sent through the page, removed at the end."""
+        atexit.register(self._uploads.close)
+        return self._uploads.enter_context(held_folder())
+
+    def _stop(self) -> None:
+        self.work.stop()
+        self.writing.stop()
+
+    @property
+    def _session(self) -> Session:
+        if self.session is None:
+            raise KanonLabError(self.w.say("no_file"))
+        return self.session
+
+    @property
+    def fresh(self) -> Result | None:
+        """What the draft comes to; None where it is not yet computed."""
+        result, session = self.result, self.session
+        return result if result is not None and session is not None and result.draft == session.draft else None
+
+    def _back(self, by: int) -> None:
+        (self._session.undo if by < 0 else self._session.redo)()
+        self.say("")
+        self.update()
+
+    def _tell(self, step: str | None) -> None:
+        """Say which step runs, or that nothing does."""
+        running = step is not None
+        self._step.value = f'<span role="status">{escape(self.w.say("computing", step=step))}</span>' if running else ""
+        if hasattr(self, "stop"):
+            self.stop.layout.display = None if running else "none"
+            session = self.session
+            self.undo.disabled, self.redo.disabled = not (session and session.past), not (session and session.future)
+
+    def _show_verdict(self, line: str = "") -> None:
+        """Show the verdict; where there is none, that it is computed, or that there is none because of a `line`."""
+        w, result = self.w, self.fresh
+        if self.session is None or line or result is None:
+            key = "no_file" if self.session is None else "no_verdict" if line else "computing_verdict"
+            self._verdict.value = f'<p class="kanon-verdict" role="status">{escape(w.say(key))}</p>'
+            return
+        judged, keys = result.judged, bool(result.protection.spec.key_variables)
+        unmet = int((~judged.verdict["met"]).sum())
+        if not is_set(judged.limits, judged.records):
+            words = w.say("set_limits" if keys else "no_limit_keyless")
+        else:
+            words = w.say("some_unmet", unmet=unmet, all=len(judged.verdict)) if unmet else w.say("all_met")
+        cautions = f" {w.say('cautions', count=len(judged.cautions))}" if judged.cautions else ""
+        self._say_verdict(words + cautions, "met" if judged.met else "unmet", judged.verdict)
+
+    def _say_verdict(self, words: str, state: str, verdict: Any) -> None:
+        """Show a verdict: limits that are not met first, and the others folded."""
+        lists = {met: [self._limit(row) for row in verdict.itertuples(index=False) if row.met == met] for met in (0, 1)}
+        unmet, met = (f'<ul class="kanon-limits">{"".join(lines)}</ul>' if lines else "" for lines in lists.values())
+        fold = f"<details><summary>{escape(self.w.say('limits_met', count=len(lists[1])))}</summary>{met}</details>"
+        sentence = f'<div class="kanon-verdict kanon-{state}" role="status">{escape(words)}</div>'
+        self._verdict.value = f"{sentence}{unmet}{fold if met else ''}"
+
+    def _limit(self, row: Any) -> str:
+        """A limit with what was found and what is asked for."""
+        w = self.w
+        mark, state = ("\N{CHECK MARK}", "met") if row.met else ("\N{BALLOT X}", "unmet")
+        value, wanted = limit_value(row, row.found, row.limit, w), limit_wanted(row, row.found, w)
+        words = w.say("limit", name=limit_title(row, w), value=value, wanted=wanted)
+        return f'<li class="kanon-{state}"><span aria-hidden="true">{mark}</span> {escape(words)}</li>'
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict:
+        return self.box._repr_mimebundle_(**kwargs)
+
+
+def workbench(file: str | None = None, language: str | None = None) -> Any:
+    """The workbench as a widget, for a notebook or a page of Voila.
+
+    Parameters
+    ----------
+    file : str, optional
+        A microdata file, or the name of a data set; by default that of the variable KANON_LAB_OPEN_FILE, or none.
+    language : str, optional
+        "en" or "es"; by default that of KANON_LAB_OPEN_LANGUAGE, or English.
+
+    Examples
+    --------
+    >>> from kanon_lab.workbench import workbench
+    >>> type(workbench(language="es")).__name__
+    'VBox'
+    """
+    bench = Workbench(language or os.environ.get(LANGUAGE) or "en")
+    bench.box.bench = bench  # kept as long as it is shown
+    if file := file or os.environ.get(FILE):
+        opening: Any = bench.places["file"]
+        opening.open(file)
+        bench.wait()  # a page that is still being drawn would miss widgets
+    return bench.box

@@ -1,0 +1,128 @@
+"""Small parts of the page: buttons that never show a traceback, sections of reports as widgets, bars of categories."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from functools import wraps
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+import ipywidgets as widgets
+import pandas as pd
+
+from kanon_lab.columns import plain
+from kanon_lab.report.safe import safe_quantiles
+from kanon_lab.report.tables import category_rows, is_quantity
+from kanon_lab.show.page import Figure
+from kanon_lab.show.parts import Part, Section
+from kanon_lab.workbench.background import in_a_line
+from kanon_lab.workbench.speech import Speech
+
+_AUTO = {"width": "auto", "align_self": "flex-start"}
+
+
+class Place:
+    """One of the places of the workbench: `box` is shown, and `fill` called whenever it comes into view or is stale.
+
+    Parameters
+    ----------
+    bench : Workbench
+    """
+
+    name = ""
+
+    def __init__(self, bench: Any) -> None:
+        self.bench, self.w = bench, bench.w
+        self.box = widgets.VBox()
+        self.box.add_class("kanon-place")
+
+    def fill(self) -> None:
+        """Show what there is to show."""
+
+    def button(self, key: str, act: Callable[[], None], *, style: str = "", **parts: Any) -> Any:
+        """A button that acts; what goes wrong becomes one line of the page."""
+        button = widgets.Button(description=self.w.say(key, **parts), layout=_AUTO, button_style=style)
+        button.tooltip = button.description
+        button.on_click(lambda _: self.safely(act)())
+        return button
+
+    def safely(self, act: Callable[..., None]) -> Callable[..., None]:
+        """The same, but an error becomes one line of the page."""
+
+        @wraps(act)
+        def safe(*args: Any) -> None:
+            try:
+                act(*args)
+            except Exception as error:  # noqa: BLE001 - its words may hold values
+                self.bench.say(in_a_line(error))
+
+        return safe
+
+    def heading(self, key: str) -> Any:
+        """A heading of level 2."""
+        return widgets.HTML(f"<h2>{escape(self.w.say(key))}</h2>")
+
+    def text(self, key: str, /, **parts: Any) -> Any:
+        """A paragraph."""
+        return widgets.HTML(f"<p>{escape(self.w.say(key, **parts))}</p>")
+
+
+def shown(parts: Iterable[Part | Figure | Section]) -> list[Any]:
+    """Sections, parts and figures as widgets."""
+    inner: list[Any] = []
+    for part in parts:
+        if isinstance(part, Section):
+            inner += shown(part)
+        elif isinstance(part, Figure):
+            quiet = {**part.spec, "usermeta": {**part.spec.get("usermeta", {}), "embedOptions": {"actions": False}}}
+            data, metadata = replace(part, spec=quiet).mimebundle()
+            output = {"output_type": "display_data", "data": data, "metadata": metadata}
+            inner.append(widgets.Output(outputs=(output,)))
+        else:
+            inner.append(widgets.HTML(part.html))
+    return inner
+
+
+def swap(box: Any, children: Iterable[Any], kept: Iterable[Any] = ()) -> None:
+    """Put other widgets into a box; those that go are closed with all that is in them, unless they are `kept`."""
+    gone, box.children = box.children, tuple(children)
+    left = [widget for widget in gone if widget not in box.children and widget not in kept]
+    while left:
+        left += getattr(widget := left.pop(), "children", ())
+        widget.close()
+
+
+def row(*children: Any) -> Any:
+    """Widgets beside each other, as far as the screen is wide."""
+    return widgets.HBox(children, layout={"flex_flow": "row wrap", "align_items": "center", "grid_gap": "0.3em 0.6em"})
+
+
+def style() -> Any:
+    """The style sheet of the page as a widget."""
+    return widgets.HTML(f"<style>{files('kanon_lab.workbench').joinpath('workbench.css').read_text('utf-8')}</style>")
+
+
+def bars(rows: Iterable[tuple[str, float | None, str]]) -> str:
+    """Bars as HTML: of each what it is called, its share (0-1, None: not shown) and the share or number in words."""
+    lines = [
+        f"<tr><th scope='row'>{escape(name)}</th>"
+        f"<td><span class='kanon-bar' style='width:{100 * (share or 0):.1f}%'></span></td><td>{escape(words)}</td></tr>"
+        for name, share, words in rows
+    ]
+    return f"<table class='kanon-bars'>{''.join(lines)}</table>"
+
+
+def frequencies(column: pd.Series, labels: Mapping, *, least: int, w: Speech, numeric: bool = False) -> str:
+    """The values of a column as bars: categories, those of few records pooled; of a quantity some quantiles."""
+    if is_quantity(column := plain(column), named=numeric):
+        numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=float("nan"))
+        quantiles = safe_quantiles(numbers, least=least)
+        listed = w.listed(f"{w.percent(share)}: {w.significant(value)}" for share, value in quantiles.items())
+        return f"<p>{escape(w.say('quantiles', values=listed))}</p>" if quantiles else ""
+    rows = []
+    for name, records, share, pooled in category_rows(column, labels, least=least):
+        called = w.say("pool", categories=pooled) if name is None else name
+        rows.append((called, share, w.say("pool_hidden") if records is None else f"{w.number(records)}"))
+    return bars(rows)

@@ -1,0 +1,205 @@
+"""The place *Protect*: steps by forms, what each leaves of risk and takes of utility, and what would help most."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import ipywidgets as widgets
+import pandas as pd
+
+from kanon_lab.errors import visible
+from kanon_lab.measures.registry import measures
+from kanon_lab.methods.recode_settings import RECODINGS
+from kanon_lab.recipes.next_steps import NextStep
+from kanon_lab.recipes.steps import STEPS, kind_of
+from kanon_lab.recipes.yaml_file import yaml_line
+from kanon_lab.report.measured import Release, advice_on
+from kanon_lab.show.forms import Form
+from kanon_lab.workbench.parts import Place, row, swap
+from kanon_lab.workbench.recoding import Beside
+from kanon_lab.workbench.session import Result
+
+_WIDE = {"layout": {"width": "100%", "max_width": "44em"}, "style": {"description_width": "11em"}}
+_TERMS = ("global_recoding", "local_suppression", "pram", "microaggregation", "information_loss", "true_key")
+# Of the steps that were tried, so many are shown.
+_MOST_TRIES = 5
+
+
+class Protect(Place):
+    """The list of steps, the form of one of them, and what they come to."""
+
+    name = "protect"
+
+    def __init__(self, bench: Any) -> None:
+        super().__init__(bench)
+        w = self.w
+        self.steps, self.advice, self.history = widgets.VBox(), widgets.VBox(), widgets.HTML()
+        options = [(w.say("form_choose"), None), *((w.say(f"step_{name}"), name) for name in STEPS)]
+        self.kind = widgets.Dropdown(options=options, description=w.say("add_step"), **_WIDE)
+        self.kind.observe(self.safely(lambda change: self._new(change["new"])), "value")
+        self.form: Form | None = None
+        self.place: int | None = None
+        self.form_box = widgets.VBox()
+        self.form_box.add_class("kanon-form")
+        first = self.button("first_steps", self._take_first)
+        go_on = self.button("go_compare", lambda: self.bench.go("compare"))
+        terms = widgets.HTML("".join(w.term(key) for key in _TERMS))
+        left = widgets.VBox([self.text("about_protect"), terms, row(first), self.kind, self.form_box, self.steps])
+        self.tried = widgets.VBox()
+        trying = self.button("try_steps", self._try)
+        right = widgets.VBox([self.advice, row(trying), self.tried, self.history, row(go_on)])
+        for side in (left, right):
+            side.add_class("kanon-side")
+        both = widgets.HBox([left, right])
+        both.add_class("kanon-sides")
+        self.box.children = (self.heading("place_protect"), both)
+
+    def fill(self) -> None:
+        session, w = self.bench.session, self.w
+        if session is None:
+            self.steps.children = (self.text("no_file"),)
+            return
+        rows = [self._step(place, entry) for place, entry in enumerate(session.draft.steps)]
+        swap(self.steps, rows or [self.text("no_steps_yet")])
+        result = self.bench.fresh
+        if result is not None:
+            self.history.value = w.table(self._history(result), "bench_history").html
+            swap(self.advice, self._advice(result))
+
+    def _step(self, place: int, entry: Any) -> Any:
+        """A step with what can be done to it."""
+        w, draft = self.w, self.bench.session.draft
+        number, name = place + 1, w.say(f"step_{entry.name}")
+        settings = visible(yaml_line(entry.settings)) if entry.settings else ""
+        off = "" if entry.on else f" <em>({escape(w.say('is_off'))})</em>"
+        words = widgets.HTML(f"<b>{number} {escape(name)}</b>{off}<br><code>{escape(settings)}</code>")
+
+        def act(key: str, make: Any) -> Any:
+            button = self.button(key, lambda: self._change(make()))
+            button.tooltip = f"{button.description}: {number} {name}"
+            return button
+
+        buttons = [
+            self.button("edit", lambda: self._edit(place)),
+            act("earlier", lambda: draft.with_moved(place, -1)),
+            act("later", lambda: draft.with_moved(place, 1)),
+            act("switch_off" if entry.on else "switch_on", lambda: draft.with_switched(place)),
+            act("take_out", lambda: draft.without_step(place)),
+        ]
+        buttons[0].tooltip = f"{buttons[0].description}: {number} {name}"
+        buttons[1].disabled, buttons[2].disabled = place == 0, place == len(draft.steps) - 1
+        box = widgets.VBox([words, row(*buttons)])
+        box.add_class("kanon-step")
+        return box
+
+    def _change(self, draft: Any) -> None:
+        self._close()
+        swap(self.tried, [])
+        self.bench.change(draft)
+
+    def _new(self, name: str | None) -> None:
+        """Show the form of a new step."""
+        if name is not None:
+            self._show_form(name, None, {})
+
+    def _edit(self, place: int) -> None:
+        entry = self.bench.session.draft.steps[place]
+        self._show_form(entry.name, place, entry.settings)
+
+    def _show_form(self, name: str, place: int | None, settings: dict[str, Any]) -> Form:
+        session, w = self.bench.session, self.w
+        self.place, self._name = place, name
+        self.form = form = Form(kind_of(name).model, session.columns, w)
+        form.values = settings or self._usual(name)
+        beside = [Beside(form, name, self).box] if name in RECODINGS else []
+        apply = self.button("apply" if place is None else "change_step", self._apply, style="primary")
+        title = widgets.HTML(f"<h3>{escape(w.say(f'step_{name}'))}</h3><p>{escape(w.say(f'does_{name}'))}</p>")
+        swap(self.form_box, [title, form.box, *beside, row(apply, self.button("close", self._close))])
+        return form
+
+    def _usual(self, name: str) -> dict[str, Any]:
+        """What a form begins with: the keys in their order for a suppression."""
+        keys = self.bench.session.draft.settings.get("key_variables", [])
+        return {"importance": {key: n for n, key in enumerate(keys, 1)}} if name == "suppress" and keys else {}
+
+    def _apply(self) -> None:
+        """Take the step as it was entered; what is wrong gets its line beside the field."""
+        form, draft = self.form, self.bench.session.draft
+        if form is None:
+            return
+        k = draft.settings.get("k_required", draft.settings.get("limits", {}).get("k"))
+        usual = {"k_required": k} if k is not None and kind_of(self._name).needs_k else {}
+        settings = form.read(usual)
+        kept = self._name, self.place, settings
+
+        def say(line: str) -> None:
+            """Close the form; where the file does not allow the step, show it again with its line."""
+            self._close()
+            if line:
+                self._show_form(*kept).say(line)
+
+        self.bench.change(draft.with_step(self._name, settings, self.place), say)
+
+    def _close(self) -> None:
+        self.form, self.place = None, None
+        swap(self.form_box, [])
+        self.kind.value = None
+
+    def _take_first(self) -> None:
+        self._change(self.bench.session.with_first_steps())
+
+    def _try(self) -> None:
+        """Try what may come next, and show what each step leaves and takes."""
+        session, result, w = self.bench.session, self.bench.fresh, self.w
+        if result is None:
+            self.bench.say(w.say("computing_verdict" if session else "no_file"))
+            return
+
+        def called(name: str, settings: dict[str, Any]) -> str:
+            return f"{w.say(f'step_{name}')} {visible(yaml_line(settings)) if settings else ''}"
+
+        def done(tries: list[NextStep]) -> None:
+            rows = [row(self._tried(step, called(step.name, step.settings))) for step in tries[:_MOST_TRIES]]
+            key = "tried" if rows else "tried_none"
+            swap(self.tried, [self.text(key), *rows])
+
+        def job(progress: Any) -> list[NextStep]:
+            return session.try_next(result, lambda name, settings: progress(called(name, settings)))
+
+        self.bench.compute(job, done)
+
+    def _tried(self, step: NextStep, name: str) -> Any:
+        """A step that was tried, with the button that takes it."""
+        w, draft = self.w, self.bench.session.draft
+        unmet = w.say("leaves_unmet", limits=step.unmet) if step.unmet else w.say("all_met")
+        words = w.say("tried_step", gap=w.percent(step.gap), loss=w.percent(step.loss), unmet=unmet)
+        take = self.button("take", lambda: self._change(draft.with_step(step.name, step.settings)))
+        take.tooltip = f"{take.description}: {name}"
+        box = widgets.VBox([widgets.HTML(f"<b>{escape(name)}</b><br>{escape(words)}"), take])
+        box.add_class("kanon-step")
+        return box
+
+    def _history(self, result: Result) -> pd.DataFrame:
+        """Risk and loss after each step, one row a state."""
+        w, history = self.w, result.protection.history
+        names = [w.say("as_it_came"), *(w.say(f"step_{name}") for name in history["name"].iloc[1:])]
+        rows: dict[str, Any] = {w.say("c_step"): names}
+        below = f"violations_{result.judged.k}_wildcard"
+        if below in history:
+            rows[w.say("below_k", k=result.judged.k)] = [w.number(value) for value in history[below]]
+        for measure in measures(shown="steps"):
+            if measure.name in history and history[measure.name].notna().any():
+                form = w.percent if measure.share else w.significant
+                rows[measure.called(w.language)] = [form(value) for value in history[measure.name]]
+        return pd.DataFrame(rows)
+
+    def _advice(self, result: Result) -> list[Any]:
+        """What to do about each limit that is not met."""
+        w, judged = self.w, result.judged
+        unmet = judged.verdict[~judged.verdict["met"]]
+        if not len(unmet):
+            return []
+        release = Release.of_protection(result.protection, judged)
+        lines = "".join(f"<li>{escape(advice_on(release, row, w))}</li>" for row in unmet.itertuples(index=False))
+        return [widgets.HTML(f"<h3>{escape(w.say('h_unmet'))}</h3><ul>{lines}</ul>")]

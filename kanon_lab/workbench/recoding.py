@@ -1,0 +1,117 @@
+"""Beside the form of a recoding: the values of the column as bars, before and after it, and helpers to choose it."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import ipywidgets as widgets
+import pandas as pd
+
+from kanon_lab.columns import one_column, plain
+from kanon_lab.errors import KanonLabError
+from kanon_lab.methods.recode_settings import RECODINGS, recoded_column
+from kanon_lab.recipes.settings import LEAST
+from kanon_lab.report.tables import category_rows, is_quantity
+from kanon_lab.settings import read
+from kanon_lab.show.forms import Form
+from kanon_lab.workbench.parts import frequencies, row
+
+_WIDE = {"layout": {"width": "100%", "max_width": "44em"}, "style": {"description_width": "11em"}}
+# Categories that a menu shows at once.
+_ROWS = 8
+
+
+class Beside:
+    """Bars of the column that a form recodes, which follow what is entered.
+
+    Parameters
+    ----------
+    form : Form
+    step : str
+        A name of `kanon_lab.methods.recode_settings.RECODINGS`.
+    place : Place
+        Where it is shown.
+    """
+
+    def __init__(self, form: Form, step: str, place: Any) -> None:
+        self.form, self.step, self.bench, self.w, self.safely = form, step, place.bench, place.w, place.safely
+        self.bars, self.helper = widgets.HTML(), widgets.VBox()
+        self.box = widgets.VBox([self.helper, self.bars])
+        form.fields["variable"].control.observe(self.safely(lambda _: self._chosen()), "value")
+        form.kind.observe(self.safely(lambda _: self._chosen()), "value")
+        for name, field in form.fields.items():
+            if name != "variable":
+                field.control.observe(self.safely(lambda _: self.draw()), "value")
+        self._chosen()
+
+    @property
+    def column(self) -> pd.Series | None:
+        """The column that is recoded, as it is after the steps so far; the first of several."""
+        names, result = self.form.fields["variable"].value, self.bench.result
+        if not names or result is None:
+            return None
+        working = result.protection.state.working
+        return one_column(working, names[0]) if names[0] in working else None
+
+    def _chosen(self) -> None:
+        """Another column: other helpers and bars."""
+        column, kind = self.column, self.form.kind.value
+        helpers = {"bands": self._bands, "groups": self._groups}
+        self.helper.children = helpers[kind](column) if column is not None and kind in helpers else ()
+        self.draw()
+
+    def draw(self) -> None:
+        """Draw the values before and after, as far as what is entered can be read."""
+        column, w, step = self.column, self.w, self.step
+        if column is None:
+            self.bars.value = ""
+            return
+        labels = self.bench.session.file.labels.get(str(column.name), {})
+        shown = [("values_before", frequencies(column, labels, least=LEAST, w=w))]
+        try:
+            after = recoded_column(step, read(RECODINGS[step], self.form.values), column)
+            shown.append(("values_after", frequencies(after, {}, least=LEAST, w=w)))
+        except KanonLabError:  # it is not complete yet; the line comes when it is added
+            self.form.say("")
+        parts = "".join(f"<div><b>{escape(w.say(key))}</b>{drawn}</div>" for key, drawn in shown)
+        self.bars.value = f"<div class='kanon-beside'>{parts}</div>"
+
+    def _bands(self, column: pd.Series) -> tuple[Any, ...]:
+        """Sliders that write bands of one width, with open ends."""
+        if not is_quantity(plain(column), named=True):
+            return ()
+        least, most = int(column.quantile(0.02)), int(column.quantile(0.98)) + 1
+        width = widgets.IntSlider(value=max(1, (most - least) // 6), min=1, max=max(2, (most - least) // 2), **_WIDE)
+        ends = widgets.IntRangeSlider(value=(least, most), min=min(least, 0), max=most, **_WIDE)
+        width.description, ends.description = self.w.say("band_width"), self.w.say("band_ends")
+
+        def write(_: Any = None) -> None:
+            edges: list[int | None] = [*range(ends.value[0], ends.value[1] + 1, width.value)]
+            self.form.fields["bands"].value = [None, *edges, None] if least > 0 else [*edges, None]
+
+        for slider in (width, ends):
+            slider.observe(self.safely(write), "value")
+        return width, ends
+
+    def _groups(self, column: pd.Series) -> tuple[Any, ...]:
+        """A menu of the categories that may be named, and a button that puts some of them into a group."""
+        w, values = self.w, {}
+        for value in plain(column).dropna().unique():
+            values[str(value)] = value.item() if hasattr(value, "item") else value
+        rows = [name for name, *_ in category_rows(plain(column), {}, least=LEAST) if name in values]
+        menu = widgets.SelectMultiple(options=rows, rows=min(len(rows), _ROWS) or 1, **_WIDE)
+        label = widgets.Text(placeholder=w.say("group_label"), **_WIDE)
+        menu.description, label.description = w.say("categories"), w.say("group_name")
+        button = widgets.Button(description=w.say("group_these"), layout={"width": "auto"})
+
+        def group(_: Any) -> None:
+            groups = dict(self.form.fields["groups"].value or {})
+            if label.value and menu.value:
+                groups[label.value] = [values[name] for name in menu.value]
+                self.form.fields["groups"].value = groups
+                if self.form.fields["others"].value is None:
+                    self.form.fields["others"].value = "keep"
+
+        button.on_click(self.safely(group))
+        return menu, row(label, button)

@@ -1,0 +1,118 @@
+"""The place *Release*: what is still open, the recipe and its commands, and the files that are written."""
+
+from __future__ import annotations
+
+from functools import partial
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import ipywidgets as widgets
+
+from kanon_lab.data.microdata import FORMATS
+from kanon_lab.errors import KanonLabError, visible
+from kanon_lab.report.measured import Release, advice_on, limit_title
+from kanon_lab.show.forms import fault
+from kanon_lab.workbench.parts import Place, row
+from kanon_lab.workbench.session import INTERNAL, PAGE, PROTECTED, RECIPE
+
+_WIDE = {"layout": {"width": "100%", "max_width": "30em"}, "style": {"description_width": "11em"}}
+
+
+class Releasing(Place):
+    """A checklist, the recipe as text, and the files."""
+
+    name = "release"
+
+    def __init__(self, bench: Any) -> None:
+        super().__init__(bench)
+        w = self.w
+        self.open_questions, self.recipe = widgets.HTML(), widgets.HTML()
+        self.names = {
+            key: widgets.Text(value=name, description=w.say(f"name_{key}"), continuous_update=False, **_WIDE)
+            for key, name in (("recipe", RECIPE), ("page", PAGE), ("internal", INTERNAL), ("protected", PROTECTED))
+        }
+        self.format = widgets.Dropdown(options=[*FORMATS], description=w.say("format"), **_WIDE)
+        self.overwrite = widgets.Checkbox(description=w.say("overwrite"), indent=False, layout={"width": "auto"})
+        self.lines = {key: widgets.HTML() for key in self.names}
+        writers = {key: self.button(f"write_{key}", partial(self._write, key)) for key in self.names}
+        files = [row(self.names[key], *self._beside(key), writers[key], self.lines[key]) for key in self.names]
+        for control in (*self.names.values(), self.format):
+            control.observe(self.safely(lambda _: self.fill()), "value")
+        self.box.children = (
+            self.heading("place_release"),
+            self.text("about_release"),
+            self.open_questions,
+            self.overwrite,
+            *files,
+            self.recipe,
+        )
+
+    def _beside(self, key: str) -> list[Any]:
+        return [self.format] if key == "protected" else []
+
+    @property
+    def targets(self) -> dict[str, str]:
+        """The files to write, as they were entered; the protected file has the ending of its format."""
+        names = {key: control.value.strip() for key, control in self.names.items()}
+        return {**names, "protected": f"{names['protected'].removesuffix(f'.{self.format.value}')}.{self.format.value}"}
+
+    def fill(self) -> None:
+        session, w = self.bench.session, self.w
+        if session is None:
+            self.open_questions.value = fault(w.say("no_file"))
+            return
+        questions = self._questions()
+        listed = "".join(f"<li>{escape(question)}</li>" for question in questions)
+        words = w.say("open_questions", count=len(questions)) if questions else w.say("nothing_open")
+        self.open_questions.value = f"<h3>{escape(words)}</h3><ul class='kanon-open'>{listed}</ul>"
+        targets = self.targets
+        commands = session.command_lines(*(targets[key] for key in ("recipe", "page", "protected", "internal")))
+        text, lines = escape(visible_lines(session.configuration())), escape("\n".join(commands))
+        self.recipe.value = (
+            f"<h3>{escape(w.say('commands'))}</h3><pre class='kanon-scroll' tabindex='0'>{lines}</pre>"
+            f"<h3>{escape(w.say('recipe'))}</h3><pre class='kanon-scroll' tabindex='0'>{text}</pre>"
+        )
+
+    def _questions(self) -> list[str]:
+        """What is still open: undecided columns, limits that are not met, and cautions."""
+        session, w, result = self.bench.session, self.w, self.bench.fresh
+        undecided = session.draft.undecided(session.columns)
+        questions = [w.say("decide", columns=w.listed(map(visible, undecided)))] if undecided else []
+        if result is None:
+            return [*questions, w.say("computing_verdict")]
+        judged = result.judged
+        release = Release.of_protection(result.protection, judged)
+        unmet = judged.verdict[~judged.verdict["met"]]
+        questions += [f"{limit_title(row, w)}: {advice_on(release, row, w)}" for row in unmet.itertuples(index=False)]
+        return [*questions, *(w.note(caution.text) for caution in judged.cautions)]
+
+    def _write(self, key: str) -> None:
+        """Write one of the files in the background; below its name stands that it is there, or what is wrong."""
+        session, line = self.bench.session, self.lines[key]
+        if session is None:
+            raise KanonLabError(self.w.say("no_file"))
+        path, overwrite, result = Path(self.targets[key]), self.overwrite.value, self.bench.fresh
+        line.value = ""
+
+        def job(progress: Any) -> None:
+            progress(self.w.say("writing", name=path.name))
+            if key == "recipe":
+                session.write_recipe(path, overwrite=overwrite)
+            elif key == "protected":
+                session.write_release(path, overwrite=overwrite, result=result)
+            else:
+                session.write_report(path, internal=key == "internal")
+
+        def done(_: Any) -> None:
+            line.value = f"<p role='status'>{escape(self.w.say('written', name=path.name))}</p>"
+
+        def failed(text: str) -> None:
+            line.value = fault(text)
+
+        self.bench.writing.submit(job, done, failed)
+
+
+def visible_lines(text: str) -> str:
+    """A text of lines in which no character commands how it is shown."""
+    return "\n".join(map(visible, text.splitlines()))

@@ -1,0 +1,246 @@
+"""The work on one file, without widgets: what was decided and undone, the verdict on it, and what is written."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from kanon_lab import files
+from kanon_lab.data.microdata import MicrodataFile, read_file
+from kanon_lab.data.sets import DATA_SETS
+from kanon_lab.errors import OptionError, names_only, visible
+from kanon_lab.measures.registry import LIMITS
+from kanon_lab.recipes.chain import Protection
+from kanon_lab.recipes.next_steps import NextStep, try_next
+from kanon_lab.recipes.risk_map import Walk, runs_of
+from kanon_lab.recipes.settings import FileSettings, RecipeSettings
+from kanon_lab.recipes.verdict import VERDICT, Judged, Release, judge_release, k_of
+from kanon_lab.recipes.yaml_file import dump_yaml, parse_yaml, seen_from
+from kanon_lab.report.build import Report, make_report
+from kanon_lab.report.config import ReportConfig, as_config
+from kanon_lab.report.first_config import first_config, first_steps, guess_roles, usual_indicators, usual_limits
+from kanon_lab.report.shapes import check_named, unanswered
+from kanon_lab.terms import texts
+from kanon_lab.workbench.drafts import LISTS, SINGLES, Draft, forget_draft, keep_draft, kept_draft
+
+#: Names of what is written, unless others are given.
+RECIPE, PAGE, INTERNAL, PROTECTED = "recipe.yml", "report.html", "internal.html", "protected"
+# Roles for which usual limits and first steps exist.
+_OF_STEPS = (*LISTS[:3], *SINGLES)
+# Settings that say how the file is read.
+_READING = [name for name in FileSettings.model_fields if name not in RecipeSettings.model_fields]
+
+
+@dataclass(frozen=True)
+class Result:
+    """A draft applied to the file, and its verdict."""
+
+    draft: Draft
+    config: ReportConfig
+    protection: Protection
+    release: Release
+    judged: Judged
+
+
+class Session:
+    """The work on one file.
+
+    Parameters
+    ----------
+    source : str or Path
+        A microdata file, or the name of a data set.
+    language : str
+        Of the configuration and its report.
+    draft : Draft, optional
+        What to go on with; by default the guesses of ``kanon-lab init``.
+    **reading
+        Options of `kanon_lab.data.read_file`, in place of those of the draft.
+
+    Examples
+    --------
+    >>> from kanon_lab.workbench import Session
+    >>> session = Session("health-survey")
+    >>> session.change(session.draft.with_limit("k", 3))
+    >>> session.judge().judged.met
+    False
+    """
+
+    def __init__(self, source: str | Path, *, language: str = "en", draft: Draft | None = None, **reading: Any) -> None:
+        self.source, earlier = str(source), {} if draft is None else draft.settings
+        reading = {**{name: earlier[name] for name in _READING if name in earlier}, **reading}
+        with names_only(Path(source)):
+            self.file: MicrodataFile = read_file(source, **{"max_bytes": files.limit(), **reading})
+        check_named(self.file, self.name)
+        self.guesses = guess_roles(self.file.frame, self.file.labels, self.file.variable_labels)
+        draft = draft or Draft.of(self._first(language))
+        self.draft = self._with_seed(draft.with_settings(language=language, **reading))
+        self.past: list[Draft] = []
+        self.future: list[Draft] = []
+        self._walk = Walk(self.file)
+
+    @property
+    def name(self) -> str:
+        """What the file is called."""
+        return str(self.file.found["name"])
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the file."""
+        return [*map(str, self.file.frame.columns)]
+
+    def _first(self, language: str) -> dict[str, Any]:
+        """The settings of the very configuration that ``kanon-lab init`` writes."""
+        codes = unanswered(self.file.frame, self.file.labels)
+        text = first_config(self.guesses, file=self.name, language=language, unanswered=codes)
+        return parse_yaml(text, self.name)
+
+    def change(self, draft: Draft) -> None:
+        """Take another draft; a `KanonLabError` if it cannot be read, and then nothing has changed."""
+        draft = self._with_seed(draft)
+        if draft != self.draft:
+            self.past.append(self.draft)
+            self.future.clear()
+            self._take(draft)
+
+    def undo(self) -> None:
+        """Go back by one change."""
+        if self.past:
+            self.future.append(self.draft)
+            self._take(self.past.pop())
+
+    def redo(self) -> None:
+        """Take back what was undone last."""
+        if self.future:
+            self.past.append(self.draft)
+            self._take(self.future.pop())
+
+    def refuse(self, draft: Draft) -> None:
+        """Go back to what was before a draft that the file does not allow."""
+        if self.draft == draft and self.past:
+            self._take(self.past.pop())
+
+    def _take(self, draft: Draft) -> None:
+        self.draft = draft
+        keep_draft(draft, str(self.file.found["sha256"]))
+
+    @property
+    def kept(self) -> Draft | None:
+        """The draft of an earlier session with the same file, if it is another than this."""
+        kept = kept_draft(str(self.file.found["sha256"]), lambda draft: as_config(draft.configuration))
+        return None if kept == self.draft else kept
+
+    def forget(self) -> None:
+        """Remove the draft that is kept."""
+        forget_draft(str(self.file.found["sha256"]))
+
+    def _with_seed(self, draft: Draft) -> Draft:
+        """The same with a seed where a step is random, so that the commands repeat it; checked as far as can be."""
+        recipe = as_config(draft.configuration, name="").recipe
+        return draft.with_settings(seed=recipe.seed) if recipe.seed and "seed" not in draft.settings else draft
+
+    def usual_limits(self) -> dict[str, Any]:
+        """Limits to begin with, for the roles that were decided."""
+        return usual_limits({role for role in _OF_STEPS if self.draft.settings.get(role)})
+
+    def with_indicators(self) -> Draft:
+        """The draft with indicators to compare, by the roles that were decided and the guesses of the design."""
+        guessed = {role: list(rows["variable"]) for role, rows in self.guesses.groupby("role") if "." in str(role)}
+        return self.draft.with_settings(indicators=usual_indicators({**guessed, **self.draft.settings}))
+
+    def with_first_steps(self) -> Draft:
+        """The draft with the steps that ``kanon-lab init`` proposes for the roles that were decided, after its own."""
+        roles = [self.draft.role_of(name) for name in self.guesses["variable"]]
+        decided = self.guesses.assign(role=roles, unsure=False)
+        draft = self.draft
+        for step in first_steps(decided, decided[decided["role"] != ""]):
+            for name, settings in step.items():
+                draft = draft.with_step(name, settings)
+        return draft
+
+    def judge(
+        self,
+        draft: Draft | None = None,
+        progress: Callable[[str], None] = lambda step: None,
+        early: Callable[[pd.DataFrame, list[str]], None] = lambda verdict, left: None,
+    ) -> Result:
+        """Apply a draft (by default this one) and judge it; states that an earlier one went through are not repeated.
+
+        `progress` is called with the name of each step before it begins; an error that it raises stops the work.
+        `early` is called with the verdict on limits that are soon counted, and the names of those that take longer.
+        """
+        draft = draft or self.draft
+        config = self.config(draft)
+        names = [self.name, *(name for name, _ in config.recipe.steps)]
+        (run,) = runs_of(0, config.recipe)
+        protection = self._walk.reach(run, lambda place: progress(names[place]))
+        progress("")
+        release = Release(protection, k_of(config.limits, config.recipe.k_required))
+        later = [name for name in config.limits if LIMITS[name].taken_from == "release"]
+        soon = [row for name, limit in config.limits.items() if name not in later for row in release.rows(name, limit)]
+        early(pd.DataFrame(soon, columns=VERDICT, dtype=object), later)
+        return Result(draft, config, protection, release, judge_release(release, config.limits))
+
+    def try_next(self, result: Result, before: Callable[[str, dict[str, Any]], None]) -> list[NextStep]:
+        """Try steps that may come next, by what measures a map of recipes; `before` is called before each."""
+
+        def measure(name: str, settings: dict[str, Any]) -> dict[str, Any]:
+            before(name, settings)
+            (run,) = runs_of(0, self.config(result.draft.with_step(name, settings)).recipe)
+            return self._walk.measure(run)
+
+        return try_next(result.protection, result.judged, measure)
+
+    def config(self, draft: Draft | None = None) -> ReportConfig:
+        """The configuration as it is read from the text that is written."""
+        return as_config(parse_yaml(self.configuration(draft), RECIPE), name=RECIPE)
+
+    def configuration(self, draft: Draft | None = None, *, path: str | Path | None = None) -> str:
+        """The configuration as YAML; where it has a path, files that it names are named as seen from there."""
+        settings = (draft or self.draft).configuration
+        if path is not None:
+            settings = seen_from(settings, path)
+        language = settings.get("language", "en")
+        head = texts("workbench", language)["recipe_head"].format(file=self.name)
+        return f"# {visible(head)}\n{dump_yaml(settings)}"
+
+    def command_lines(
+        self, recipe: str = RECIPE, page: str = PAGE, protected: str = f"{PROTECTED}.csv", internal: str = INTERNAL
+    ) -> list[str]:
+        """The commands that write the same, from the folder of the file and the recipe."""
+        file = self.source if self.source in DATA_SETS else Path(self.source).name
+        lines = [
+            ["kanon-lab", "protect", file, "--recipe", recipe, "--out", protected],
+            ["kanon-lab", "report", file, "--config", recipe, "--out", page],
+            ["kanon-lab", "report", file, "--config", recipe, "--out", internal, "--internal"],
+        ]
+        return [shlex.join(words) for words in lines]
+
+    def write_recipe(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the configuration; a file that holds something else is replaced only if `overwrite`."""
+        path, text = Path(path), self.configuration(path=path)
+        with names_only(path, path.absolute()):
+            files.refuse_inputs(path, [("the input", self._path)])
+            if not overwrite and files.status(path) is not None and path.read_bytes() != text.encode("utf-8"):
+                raise OptionError(f"{path}: is there and holds something else; choose another name, or replace it")
+            files.write_text(path, text)
+
+    def write_release(self, path: str | Path, *, overwrite: bool = False, result: Result | None = None) -> Path:
+        """Write the protected file as ``kanon-lab protect`` does."""
+        path, result = Path(path), result or self.judge()
+        with names_only(path, path.absolute()):
+            files.refuse_inputs(path, [("the input", self._path)])
+            result.protection.write(path, overwrite=overwrite)
+        return path
+
+    def write_report(self, path: str | Path, *, internal: bool = False) -> Report:
+        """Write the page as ``kanon-lab report`` does."""
+        return make_report(self.source, self.config(), path, internal=internal)
+
+    @property
+    def _path(self) -> str | Path:
+        return DATA_SETS[self.source].path if self.source in DATA_SETS else self.source

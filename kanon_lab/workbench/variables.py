@@ -1,0 +1,130 @@
+"""The place *Variables*: each column with its role, why it was guessed, and its values as bars."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+from typing import Any
+
+import ipywidgets as widgets
+
+from kanon_lab.columns import one_column
+from kanon_lab.errors import visible
+from kanon_lab.recipes.settings import LEAST
+from kanon_lab.report.first_config import reason
+from kanon_lab.show.forms import fault
+from kanon_lab.terms import texts
+from kanon_lab.workbench.drafts import CHOICES
+from kanon_lab.workbench.parts import Place, frequencies, row
+
+# Rows of a page; each has three widgets.
+_ROWS = 30
+# Bars that are shown unfolded.
+_SHORT = 6
+
+
+class Variables(Place):
+    """One row a column; what the guess is unsure of comes first."""
+
+    name = "variables"
+
+    def __init__(self, bench: Any) -> None:
+        super().__init__(bench)
+        self.state, self.list = widgets.HTML(), widgets.VBox()
+        self.roles: dict[str, Any] = {}
+        self.page, self._filling = 0, False
+        self.before = self.button("page_before", lambda: self._turn(-1))
+        self.after = self.button("page_after", lambda: self._turn(1))
+        terms = [self.w.term(key) for key in ("key_variables", "direct_identifiers", "sensitive_variable")]
+        go_on = self.button("go_risk", lambda: self.bench.go("risk"), style="primary")
+        as_is = self.button("all_as_is", self._release_undecided)
+        self.box.children = (
+            self.heading("place_variables"),
+            self.text("about_variables"),
+            widgets.HTML("".join(terms)),
+            self.state,
+            self.list,
+            row(self.before, self.after),
+            row(as_is, go_on),
+        )
+
+    def fill(self) -> None:
+        session = self.bench.session
+        if session is None:
+            self.state.value = fault(self.w.say("no_file"))
+            return
+        if not self.roles:
+            self._show_page()
+        self._filling = True
+        for name, control in self.roles.items():
+            control.value = session.draft.role_of(name)
+        self._filling = False
+        undecided = len(session.draft.undecided(session.columns))
+        key = "some_undecided" if undecided else "all_decided"
+        self.state.value = f"<p role='status'>{escape(self.w.say(key, columns=undecided))}</p>"
+
+    def _order(self) -> list[Any]:
+        """The guesses, those that are unsure or that were not written first."""
+        guesses, draft = self.bench.session.guesses, self.bench.session.draft
+        sure = [bool(draft.role_of(guess.variable)) for guess in guesses.itertuples()]
+        return [*guesses.assign(sure=sure).sort_values("sure", kind="stable").itertuples()]
+
+    def _turn(self, by: int) -> None:
+        self.page += by
+        self._show_page()
+        self.fill()
+
+    def _show_page(self) -> None:
+        order = getattr(self, "_ordered", None) or self._order()
+        self._ordered = order
+        self.before.layout.display = None if self.page else "none"
+        self.after.layout.display = None if (self.page + 1) * _ROWS < len(order) else "none"
+        self.roles = {}
+        self.list.children = tuple(self._rows(order[self.page * _ROWS : (self.page + 1) * _ROWS]))
+
+    def _rows(self, guesses: list[Any]) -> Iterator[Any]:
+        w, session = self.w, self.bench.session
+        words = texts("configuration", w.language) | {"language": w.language}
+        options = [(w.say(f"choice_{role}"), role) for role in CHOICES]
+        for guess in guesses:
+            name, labels = guess.variable, session.file.labels.get(guess.variable, {})
+            column = one_column(session.file.frame, name)
+            label = session.file.variable_labels.get(name, "")
+            numeric = guess.role == "numeric_variables"
+            drawn = (
+                ""
+                if guess.role == "direct_identifiers"
+                else frequencies(column, labels, least=LEAST, w=w, numeric=numeric)
+            )
+            counts = w.say("shape", missing=guess.missing)
+            is_short = " open" if drawn.count("<tr>") <= _SHORT else ""
+            about = widgets.HTML(
+                f"<b>{escape(visible(name))}</b> {escape(visible(label))}<br>{escape(reason(guess, words))}; "
+                f"{escape(counts)}"
+                + (f"<details{is_short}><summary>{escape(w.say('values'))}</summary>{drawn}</details>" if drawn else "")
+            )
+            control = widgets.Dropdown(options=options, value=session.draft.role_of(name), description=visible(name))
+            control.tooltip = w.say("role_of", column=visible(name))
+            line = widgets.HTML()
+            control.observe(self.safely(lambda change, name=name, line=line: self._chosen(name, change, line)), "value")
+            self.roles[name] = control
+            box = widgets.HBox([widgets.VBox([control, line]), about])
+            box.add_class("kanon-variable")
+            yield box
+
+    def _chosen(self, name: str, change: Any, line: Any) -> None:
+        if self._filling:
+            return
+
+        def say(text: str) -> None:
+            line.value = fault(text)
+
+        if not self.bench.change(self.bench.session.draft.with_role(name, change["new"]), say):
+            self.fill()
+
+    def _release_undecided(self) -> None:
+        """Leave out of the release every column about which nothing was decided."""
+        draft = self.bench.session.draft
+        for name in draft.undecided(self.bench.session.columns):
+            draft = draft.with_role(name, "remove_variables")
+        self.bench.change(draft)

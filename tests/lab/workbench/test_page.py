@@ -1,0 +1,235 @@
+"""The page: from a file to its release by its widgets; faults are one line beside their field; nothing of the data."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from ipywidgets import Widget
+
+from kanon_lab.workbench.drafts import drafts_folder
+
+
+def widgets_of(widget: Widget) -> list[Widget]:
+    """A widget and all that is in it."""
+    inner = [*getattr(widget, "children", ())]
+    return [widget, *(one for child in inner for one in widgets_of(child))]
+
+
+def state_of(bench) -> str:
+    """All that a page could show: the state of every widget of every place."""
+    boxes = [bench.box, *(place.box for place in bench.places.values())]
+    return "\n".join(str(widget.get_state()) for box in boxes for widget in widgets_of(box))
+
+
+def press(box: Widget, words: str) -> None:
+    """Press the button with these words."""
+    found = [one for one in widgets_of(box) if type(one).__name__ == "Button" and one.description == words]
+    assert found, words
+    found[0].click()
+
+
+def test_from_a_file_to_its_release(opened):
+    bench = opened("survey.csv")
+    bench.go("variables")
+    bench.places["variables"].roles["birth_date"].value = "remove_variables"
+    bench.wait()
+    bench.go("risk")
+    press(bench.places["risk"].box, "Take the usual limits")
+    bench.wait()
+    for name in ("household_risk", "global_risk"):
+        bench.places["risk"].limits.fields[name].control.value = "0.2"
+        bench.wait()
+        assert bench.session.draft.settings["limits"][name] == 0.2
+    bench.go("protect")
+    press(bench.places["protect"].box, "Add the usual first steps")
+    bench.wait()
+    assert bench.result.judged.met, bench._verdict.value
+    assert "meets every limit" in bench._verdict.value
+    bench.go("release")
+    for words in ("Write the recipe", "Write the protected file"):
+        press(bench.places["release"].box, words)
+        bench.wait()
+    assert {path.name for path in Path.cwd().iterdir()} == {"survey.csv", "recipe.yml", "protected.csv"}
+    assert "written" in bench.places["release"].lines["protected"].value
+
+
+def test_a_step_by_its_form_and_a_wrong_entry_beside_its_field(opened):
+    bench = opened("survey.csv")
+    bench.go("protect")
+    protect = bench.places["protect"]
+    protect.kind.value = "top_code"
+    fields = protect.form.fields
+    fields["variable"].control.value = ("age",)
+    press(protect.form_box, "Add this step")
+    assert "above is not given" in fields["above"].fault.value and 'role="alert"' in fields["above"].fault.value
+    assert not bench.session.draft.steps
+    fields["above"].control.value = "85"
+    press(protect.form_box, "Add this step")
+    bench.wait()
+    assert [step.settings for step in bench.session.draft.steps] == [{"variable": ["age"], "above": 85}]
+    assert protect.form is None and "<table" in protect.history.value
+    press(protect.steps, "Edit")
+    assert protect.form.fields["above"].control.value == "85"
+
+
+def test_what_the_file_does_not_allow_gets_its_line_and_is_taken_back(opened):
+    bench = opened("survey.csv")
+    bench.go("protect")
+    protect = bench.places["protect"]
+    protect.kind.value = "recode"
+    protect.form.fields["variable"].control.value = ("sex",)
+    protect.form.fields["bands"].control.value = "0, 30, null"
+    press(protect.form_box, "Add this step")
+    bench.wait()
+    form = protect.form
+    assert not bench.session.draft.steps
+    assert "kanon-fault" in "".join(field.fault.value for field in form.fields.values()) + form.fault.value
+
+
+def test_undo_and_redo(opened):
+    bench = opened("survey.csv")
+    role = bench.places["variables"]
+    bench.go("variables")
+    role.roles["age"].value = "released_as_is"
+    bench.wait()
+    bench.undo.click()
+    bench.wait()
+    assert role.roles["age"].value == "key_variables"
+    bench.redo.click()
+    bench.wait()
+    assert bench.session.draft.role_of("age") == "released_as_is"
+
+
+def test_spanish(opened):
+    bench = opened("survey.csv", "es")
+    for place in bench.places:
+        bench.go(place)
+        bench.wait()
+    assert "No se fij" in bench._verdict.value and "Publicar" in bench.menu.options[-1][0]
+    words = re.findall(r"description': '([^']*)'", state_of(bench))
+    assert not {"Stop", "Undo", "Edit", "Open"} & {*words}
+
+
+def test_no_file_no_traceback(capsys):
+    from kanon_lab.workbench.page import Workbench
+
+    bench = Workbench("en")
+    for place in bench.places:
+        bench.go(place)
+    press(bench.places["file"].box, "Open")
+    assert "No file is open" in bench._line.value
+    bench.places["file"].open("not-there.csv")
+    bench.wait()
+    assert "not-there.csv" in bench._line.value
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("place", ["variables", "risk", "protect", "compare", "release"])
+def test_no_value_of_few_records_is_in_the_page_or_the_draft(opened, place):
+    n = 200
+    frame = pd.DataFrame(
+        {
+            "name": [f"ZQNAME{row}" for row in range(n)],
+            "town": ["North", "South"] * (n // 2 - 1) + ["ZQTOWN1", "ZQTOWN2"],
+            "age": [20 + row % 50 for row in range(n - 1)] + [987],
+            "income": [1000 + 7 * row for row in range(n - 1)] + [7654321],
+            "note": [f"ZQNOTE{row}" for row in range(n)],
+        }
+    )
+    frame.to_csv("marked.csv", index=False)
+    bench = opened("marked.csv")
+    bench.change(bench.session.draft.with_settings(limits={"k": 3}).with_role("note", "remove_variables"))
+    bench.wait()
+    bench.go(place)
+    bench.wait()
+    state = state_of(bench) + "".join(path.read_text("utf-8") for path in drafts_folder().iterdir())
+    assert not re.findall(r"ZQ\w+|7654321|\b987\b", state)
+
+
+def test_a_file_that_is_sent_through_the_page_leaves_nothing_in_it(opened):
+    bench = opened("survey.csv")
+    content = "town,age,illness\n" + "".join(f"{'NS'[n % 2]},{20 + n % 40},{n % 3}\n" for n in range(120))
+    upload = bench.places["file"].upload
+    sent = {"name": "../sent.csv", "type": "", "size": len(content), "content": content.encode()}
+    upload.value = ({**sent, "last_modified": datetime.datetime.now(datetime.UTC)},)
+    bench.wait()
+    assert bench.session.name == "sent.csv" and upload.value == ()
+    assert bench.session.command_lines()[0].split()[2] == "sent.csv"
+
+
+def test_bars_beside_a_recoding_follow_its_sliders_and_groups(opened):
+    bench = opened("survey.csv")
+    bench.go("protect")
+    protect = bench.places["protect"]
+    protect.kind.value = "recode"
+    form = protect.form
+    form.fields["variable"].control.value = ("age",)
+    helper, bars = protect.form_box.children[2].children
+    helper.children[0].value = 20
+    assert form.values["bands"] == [0, 20, 40, 60, 80, None] and "20-39" in bars.value
+    form.kind.value = "groups"
+    form.fields["variable"].control.value = ("sex",)
+    menu, group = helper.children
+    menu.value = menu.options
+    group.children[0].value = "person"
+    group.children[1].click()
+    press(protect.form_box, "Add this step")
+    bench.wait()
+    (step,) = bench.session.draft.steps
+    assert step.settings == {"variable": ["sex"], "groups": {"person": [*menu.options]}, "others": "keep"}
+
+
+def test_next_steps_are_tried_and_taken(opened):
+    bench = opened("survey.csv")
+    bench.change(bench.session.draft.with_settings(key_variables=["age", "sex"], limits={"k": 3}))
+    bench.wait()
+    bench.go("protect")
+    press(bench.places["protect"].box, "What would help most?")
+    bench.wait()
+    tried = bench.places["protect"].tried
+    assert "Suppress" in str([one.value for one in widgets_of(tried) if hasattr(one, "value")])
+    press(tried, "Take this step")
+    bench.wait()
+    assert len(bench.session.draft.steps) == 1
+
+
+def test_other_values_of_k_and_indicators_are_compared(opened):
+    bench = opened("survey.csv")
+    draft = bench.session.draft.with_settings(key_variables=["age", "sex"], limits={"k": 3})
+    bench.change(draft.with_step("suppress", {}))
+    bench.wait()
+    bench.go("compare")
+    bench.wait()
+    press(bench.places["compare"].box, "Try other values of k")
+    bench.wait()
+    assert len(bench.places["compare"].map.children) > 2, bench._line.value
+    press(bench.places["compare"].box, "Compare rates and means that users may publish")
+    bench.wait()
+    assert bench.session.draft.settings["indicators"]["means"] == ["income"]
+    sections = bench.places["compare"].sections.parts.children
+    assert "overlap" in "".join(str(one.value) for one in sections if hasattr(one, "value"))
+
+
+def test_the_riskiest_combinations_come_after_a_click_alone(opened):
+    bench = opened("survey.csv")
+    bench.go("risk")
+    bench.wait()
+    sections = bench.places["risk"].sections
+    before = len(sections.more.children)
+    press(sections.box, "Show the riskiest combinations")
+    bench.wait()
+    assert len(sections.more.children) > before
+    press(sections.box, "Hide them")
+    assert len(sections.more.children) == before
+
+
+def test_what_runs_is_stopped(opened):
+    bench = opened("enusc-synthetic")
+    bench.change(bench.session.draft.with_step("suppress", {"k_required": 3, "claim": "true_key"}))
+    bench.stop.click()
+    bench.wait()
+    assert bench.fresh is None and bench.stop.layout.display == "none"

@@ -1,0 +1,138 @@
+"""The session writes what the commands write; what was undone, moved or switched off is as if it had not been."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from kanon_lab.cli import cli
+from kanon_lab.errors import OptionError
+from kanon_lab.recipes.chain import as_recipe
+from kanon_lab.workbench import Draft, Session
+from kanon_lab.workbench.drafts import drafts_folder
+
+BANDS = {"variable": ["age"], "bands": [0, 30, 60, None], "closed": "left"}
+REMOVE = {"variables": ["household"]}
+SUPPRESS = {"k_required": 3, "importance": {"sex": 1, "age": 2}}
+
+
+@pytest.fixture
+def session():
+    session = Session("health-survey")
+    keys = session.draft.with_settings(key_variables=["sex", "age"], limits={"k": 3})
+    session.change(keys.with_role("postcode", "released_as_is"))
+    return session
+
+
+def from_scratch(session) -> pd.DataFrame:
+    return as_recipe(yaml.safe_load(session.configuration())).apply(session.file).frame
+
+
+def test_it_begins_with_the_settings_that_init_writes():
+    done = CliRunner().invoke(cli, ["init", "health-survey", "--out", "r.yml"])
+    assert done.exit_code == 0, done.output
+    written = yaml.safe_load(Path("r.yml").read_text("utf-8"))
+    assert Session("health-survey").draft.configuration == {name: value for name, value in written.items() if value}
+
+
+def test_what_is_written_is_what_the_commands_write(session):
+    draft = session.draft.with_step("recode", BANDS).with_step("shuffle_records", {})
+    session.change(draft.with_step("suppress", SUPPRESS))
+    session.write_recipe("recipe.yml")
+    session.write_release("protected.csv")
+    for line, name in zip(session.command_lines(protected="again.csv")[:1], ["again.csv"], strict=True):
+        done = CliRunner().invoke(cli, line.split()[1:])
+        assert done.exit_code == 0, done.output
+        assert Path(name).read_bytes() == Path("protected.csv").read_bytes()
+    assert session.draft.settings["seed"] > 0
+
+
+def test_other_orders_and_what_is_off_are_as_a_recipe_from_scratch(session):
+    draft = session.draft.with_step("recode", BANDS).with_step("remove_variables", REMOVE)
+    session.change(draft.with_step("shuffle_records", {}).with_step("suppress", SUPPRESS))
+    first = session.judge().protection.frame
+    for draft in (
+        session.draft.with_moved(0, 2),
+        session.draft.with_switched(0),
+        session.draft.without_step(1),
+        session.draft.with_step("recode", {**BANDS, "bands": [0, 50, None]}, 0),
+    ):
+        session.change(draft)
+        pd.testing.assert_frame_equal(session.judge().protection.frame, from_scratch(session))
+        session.undo()
+    pd.testing.assert_frame_equal(session.judge().protection.frame, first)
+    session.redo()
+    assert session.draft.steps[0].settings["bands"] == [0, 50, None]
+
+
+def test_states_before_the_first_changed_step_are_kept(session):
+    session.change(session.draft.with_step("recode", BANDS).with_step("suppress", SUPPRESS))
+    first = session.judge().protection
+    session.change(session.draft.with_step("suppress", {**SUPPRESS, "k_required": 5}, 1))
+    second = session.judge().protection
+    assert first.steps[0] is second.steps[0]
+
+
+def test_a_draft_that_cannot_be_read_changes_nothing(session):
+    before = session.draft
+    with pytest.raises(OptionError, match="step 1"):
+        session.change(before.with_step("recode", {"variable": ["age"]}))
+    assert session.draft == before
+
+
+def test_a_draft_is_kept_without_data_for_its_owner_and_offered_again(session):
+    session.change(session.draft.with_step("recode", BANDS).with_switched(0))
+    (path,) = drafts_folder().iterdir()
+    assert path.stat().st_mode & 0o777 == 0o600
+    again = Session("health-survey")
+    assert again.kept == session.draft
+    again.change(again.kept)
+    assert again.draft == session.draft and not again.draft.steps[0].on
+    again.forget()
+    assert Session("health-survey").kept is None
+
+
+def test_a_draft_that_is_damaged_is_none(session):
+    session.change(session.draft.with_limit("k", 5))
+    (path,) = drafts_folder().iterdir()
+    path.write_text("settings: [1", "utf-8")
+    assert Session("health-survey").kept is None
+
+
+def test_a_recipe_is_gone_on_with():
+    Path("mine.yml").write_text("key_variables: [age, sex]\nlimits: {k: 3}\nsteps: [suppress: {}]\n", "utf-8")
+    session = Session("health-survey", draft=Draft.read("mine.yml"))
+    assert [step.name for step in session.draft.steps] == ["suppress"]
+    assert session.draft.settings["limits"] == {"k": 3}
+
+
+def test_how_the_file_is_read_is_part_of_the_draft():
+    Path("s.csv").write_text(
+        "age,sex,town\n" + "".join(f"{20 + n},{'mf?'[n % 3]},T{n % 4}\n" for n in range(60)), "utf-8"
+    )
+    session = Session("s.csv", na=["?"])
+    session.change(session.draft.with_settings(key_variables=["sex", "town"], limits={"k": 2}))
+    again = Session("s.csv", draft=Session("s.csv").kept)
+    assert again.file.frame["sex"].isna().sum() == 20 and again.draft == session.draft
+
+
+def test_a_file_that_is_there_is_not_replaced_unasked(session):
+    Path("recipe.yml").write_text("mine", "utf-8")
+    with pytest.raises(OptionError, match="recipe.yml"):
+        session.write_recipe("recipe.yml")
+    session.write_recipe("recipe.yml", overwrite=True)
+    assert "key_variables" in Path("recipe.yml").read_text("utf-8")
+
+
+def test_a_column_has_one_role():
+    draft = Draft({"key_variables": ["a", "b"], "weight": "w"})
+    draft = draft.with_role("a", "weight")
+    assert (draft.role_of("a"), draft.role_of("w"), draft.settings["key_variables"]) == ("weight", "", ["b"])
+    draft = draft.with_role("w", "remove_variables").with_role("x", "remove_variables")
+    assert [step.settings for step in draft.steps] == [{"variables": ["w", "x"]}]
+    draft = draft.with_role("w", "released_as_is").with_role("x", "")
+    assert draft.steps == () and draft.undecided(["w", "x"]) == ["x"]
