@@ -115,25 +115,6 @@ def _verdict(a: Analysis, w: Words) -> list:
     key = no_limit if unset or not len(verdict) else "some_unknown" if unknown else "some_unmet"
     counts = {"unmet": len(unmet), "all": len(verdict)} if key.startswith("some") else {}
     key, style = (key, "kanon-unmet") if len(unmet) or key == no_limit else ("all_met", "kanon-met")
-    if not len(verdict):
-        return [w.text(no_limit, style="kanon-verdict kanon-unmet")]
-    for row in named_rows(verdict):
-        rows.append(
-            {
-                "limit_name": limit_title(row, w),
-                "verdict": w.say("v_met" if row.met else "v_unknown" if _is_unknown(a, row) else "v_unmet"),
-                "wanted": limit_wanted(row, row.found, w),
-                "found": limit_value(row, row.found, row.limit, w),
-            }
-        )
-    table = w.table(pd.DataFrame(rows), "verdict_caption")
-    if not len(unmet := verdict[~verdict["met"]]):
-        key, style = (no_limit, "kanon-unmet") if unset else ("all_met", "kanon-met")
-        return [w.text(key, style=f"kanon-verdict {style}"), table]
-    unknown = all(_is_unknown(a, row) for row in unmet.itertuples(index=False))
-    counts = {"unmet": len(unmet), "all": len(verdict)}
-    key = no_limit if unset else "some_unknown" if unknown else "some_unmet"
-    whole = w.text(key, style="kanon-verdict kanon-unmet", **({} if unset else counts))
     release = Release.of(a)
     failed = [*unmet.itertuples(index=False)]
     lines = [_advice(release, row, w) for row in failed]
@@ -150,7 +131,7 @@ def _verdict(a: Analysis, w: Words) -> list:
     ]
     limits: list[Any] = []
     if len(verdict):
-        limits.append(limit_bars(a, w, lambda row: (_wanted(row, row.found, w), _judged(a, row, w))))
+        limits.append(limit_bars(a, w, lambda row: (limit_wanted(row, row.found, w), _judged(a, row, w))))
     if failed:
         advice = Bullets([advice_on(release, row, w) for row in failed])
         limits.append(Group([advice], "kanon-again", summary=w.say("h_unmet")))

@@ -1,4 +1,3 @@
-
 from .drafts import Draft as Draft
 from .drafts import Entry as Entry
 from .page import workbench as workbench
