@@ -466,9 +466,9 @@ def _together(a: Analysis, w: Words) -> list:
     groups = together.groups[together.groups["persons"] > 0]
     rows = groups.rename(columns={k: w.say("c_below", k=k) for k in together.k} | {"k": "fewest"})
     rows.insert(0, "together", [w.say(f"together_{group}") for group in groups.index])
-    parts: list[Any] = [w.text(f"together_by_{together.linked_by}"), w.table(rows, "together_caption")]
+    parts: list[Any] = [w.text(f"together_by_{together.linked_by}"), folded(w.table(rows, "together_caption"))]
     if together.linked is not None:
-        parts.append(w.table(together.linked.cells, "together_cells"))
+        parts.append(folded(w.table(together.linked.cells, "together_cells")))
     if notes := [*map(w.note, together.notes)]:
         parts.append(Bullets(notes))
     return [w.section("h_internal_together", *parts)]
