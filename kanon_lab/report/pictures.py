@@ -66,11 +66,6 @@ def counted(
     return Mark(words, None if known is None else min(1.0, known / most), style)
 
 
-def _most(shares: pd.Series) -> float:
-    """The share that a whole bar stands for."""
-    return float(shares.max()) if shares.max() > 0 else 1.0
-
-
 def variable_cards(a: Analysis, w: Words) -> Group:
     """A card for each column of the file: those whose values may be shown first, of the others the missing values."""
     by_variable = dict([*a.categories.groupby("variable", sort=False)])
@@ -102,7 +97,7 @@ def _categories(a: Analysis, variable: str, rows: pd.DataFrame, w: Words) -> lis
     step = a.summary.get("step_of_categories", 5)
     table = w.table(frame, "categories_of", variable=variable, step=step)
     names, shares = [*rows["category"].where(named, w.say("other"))], rows["share"].astype(float)
-    texts, most = [*map(w.percent, shares)], _most(shares[named])
+    texts, most = [*map(w.percent, shares)], max([0.0, *shares[named].dropna()]) or 1.0
     marks = [
         counted(w, count, share, a.summary["records"], most=most, style="" if is_named else "kanon-other")
         for count, share, is_named in zip(rows["records"], shares, named, strict=True)
@@ -115,7 +110,7 @@ def _categories(a: Analysis, variable: str, rows: pd.DataFrame, w: Words) -> lis
     last = names[-1] if named[-1] else f"{names[-1]}: {texts[-1]}"
     ends = [names[0], w.say("card_most", category=names[top], share=texts[top]), last]
     picture = Picture("columns", f"{table.caption}: {'; '.join(ends)}", {"columns": columns, "ends": ends})
-    return [picture, folded(table, w.say("categories_table"))]
+    return [picture, folded(table, w.say("categories_table", variable=variable))]
 
 
 def _quantiles(quantiles: dict[Any, Any], w: Words) -> Bars:
@@ -138,7 +133,7 @@ def word_bars(
 def version_bars(a: Analysis, frame: pd.DataFrame, caption: str, head: str, w: Words) -> Bars:
     """Shares of the records by ``label``, a column of bars for each version of the file and meaning of missing keys."""
     rows = by_meaning(w.versions(frame), own=w.say("own_class"), compatible=w.say("compatible"))
-    most, before = _most(rows["share"].astype(float)), w.say("version_before")
+    most, before = max([0.0, *rows["share"].astype(float).dropna()]) or 1.0, w.say("version_before")
     series: dict[str, dict[str, Mark]] = {}
     for row in named_rows(rows):
         style = "kanon-before" if row.version.startswith(before) else ""
@@ -154,9 +149,7 @@ def count_bars(
 ) -> Bars:
     """Counts of records by name."""
     whole, style = a.summary["records"], "kanon-other" if small else ""
-    lines: list[list[str | Mark]] = [
-        [name, counted(w, count, int(count) / whole, whole, style=style)] for name, count in rows
-    ]
+    lines = [(name, counted(w, count, int(count) / whole, whole, style=style)) for name, count in rows]
     return Bars(caption, [w.say(f"c_{head}") for head in heads], lines, "kanon-small" if small else "")
 
 

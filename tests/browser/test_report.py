@@ -231,7 +231,7 @@ def test_bars_beside_each_other_have_one_scale(survey, width):
 def test_a_survey_is_read_on_six_screens_and_six_sheets(survey):
     """The verdict, the limits, three numbers and what to do are on the first; all variables on two more."""
     assert survey.evaluate("() => document.documentElement.scrollHeight") <= 6 * 768
-    first = [".kanon-verdict", ".kanon-limits", ".kanon-numbers", ".kanon-next > ul"]
+    first = [".kanon-verdict", ".kanon-limits table", ".kanon-numbers", ".kanon-next > ul"]
     ends = [survey.evaluate("e => document.querySelector(e).getBoundingClientRect().bottom", part) for part in first]
     assert max(ends) <= 768
     assert survey.evaluate("() => document.querySelector('.kanon-grid').getBoundingClientRect().height") <= 2 * 768

@@ -98,8 +98,7 @@ def test_pictures_are_escaped_and_say_what_they_draw():
 
 def test_a_folded_table_is_named_and_a_group_keeps_its_order():
     table = Table(pd.DataFrame({"n": [1]}), "The whole table")
-    short = folded(table, "Table").html
-    assert short.index("<summary>Table") < short.index('kanon-hidden">: The whole table') < short.index("<table")
+    assert "<summary>Short</summary>" in folded(table, "Short").html
     assert "<summary>The whole table</summary>" in folded(table).html
     group = Group([Paragraph("first"), Paragraph("second")], "kanon-pair").html
     assert group.startswith('<div class="kanon-pair">') and group.index("first") < group.index("second")
