@@ -193,11 +193,9 @@ def recipe_map(a: Analysis, w: Words) -> list[Part]:
     for row, (left, up), texts in zip(named_rows(rows), places, words, strict=True):
         is_missed, is_front = isinstance(getattr(row, "unmet", None), str), row.label in front
         style = "kanon-missed" if is_missed else "kanon-front" if is_front else "kanon-beaten"
-        own = " kanon-own" if row.own else ""
-        points.append((left, up, f"{style}{own}", "", f"{row.label}: {'; '.join(texts)}"))
+        points.append((left, up, style + " kanon-own" * bool(row.own), "", f"{row.label}: {'; '.join(texts)}"))
         wide, high = (spread.at[row.label, name] / axis["size"] for name, axis in zip(a.map_axes[::-1], (loss, risk)))
-        whiskers += [(left - wide, up, left + wide, up)] if wide else []
-        whiskers += [(left, up - high, left, up + high)] if high else []
+        whiskers += [(left - wide, up, left + wide, up), (left, up - high, left, up + high)]
         line += [(left, up)] if is_front else []
     line.sort()
     stairs = [point for before, after in pairwise(line) for point in (before, (after[0], before[1]))] + line[-1:]
@@ -206,8 +204,7 @@ def recipe_map(a: Analysis, w: Words) -> list[Part]:
     values = {"x": loss, "y": risk, "points": points, "line": stairs, "whiskers": whiskers, "legend": legend}
     own = w.say("map_square") if a.map.own else ""
     titles = [Paragraph(w.say("map_title"), "kanon-name"), Paragraph(w.say("map_subtitle", own=own), "kanon-note")]
-    axes = {"risk": risk["title"], "loss": loss["title"]}
-    text = w.say("map_alt", count=len(points), front=len(front), **axes)
+    text = w.say("map_alt", count=len(points), front=len(front), risk=risk["title"], loss=loss["title"])
     return [*titles, Picture("plane", text, values)]
 
 

@@ -106,22 +106,16 @@ def _left_out(a: Analysis, w: Words) -> list:
 def _verdict(a: Analysis, w: Words) -> list:
     """The first screen: the verdict, each limit as a bar, three numbers, and what to do next."""
     verdict = a.judged.verdict
-    no_limit = "no_limit" if a.summary["keys"] else "no_limit_keyless"
     unmet = verdict[~verdict["met"].astype(bool)]
     unknown = len(unmet) and all(_is_unknown(a, row) for row in unmet.itertuples(index=False))
-    key = (
-        no_limit
-        if not (len(verdict) and is_set(a.judged.limits, a.judged.records))
-        else "some_unknown"
-        if unknown
-        else "some_unmet"
-    )
+    key = "some_unknown" if unknown else "some_unmet" if len(unmet) else "all_met"
+    if not (len(verdict) and is_set(a.judged.limits, a.judged.records)):
+        key = "no_limit" if a.summary["keys"] else "no_limit_keyless"
     counts = {"unmet": len(unmet), "all": len(verdict)} if key.startswith("some") else {}
-    key, style = (key, "kanon-unmet") if len(unmet) or key == no_limit else ("all_met", "kanon-met")
+    style = "kanon-met" if key == "all_met" else "kanon-unmet"
     release = Release.of(a)
     lines = [advice_on(release, row, w) for row in unmet.itertuples(index=False)]
-    if not lines and key == "all_met":
-        lines.append(w.say("next_met"))
+    lines += [w.say("next_met")] if key == "all_met" else []
     if cautions := len(a.judged.cautions):
         lines.append(w.say("next_cautions", count=cautions, title=w.say("h_cautions")))
     rows, heads = named_rows(leading_measures(a, w)), {when: w.say(f"c_{when}") for when in ("before", "after")}
@@ -131,15 +125,16 @@ def _verdict(a: Analysis, w: Words) -> list:
         folded(w.table(main_measures(a, w), "main_caption")),
         *([Paragraph(w.say("h_next"), "kanon-name"), Bullets(lines)] if lines else []),
     ]
-    bars = [limit_bars(a, w, lambda row: (_wanted(row, row.found, w), _judged(a, row, w)))] if len(verdict) else []
+
+    def words(row: Any) -> tuple[str, str]:
+        key = "v_met" if row.met else "v_unknown" if _is_unknown(a, row) else "v_unmet"
+        return _wanted(row, row.found, w), w.say(key)
+
+    bars = [limit_bars(a, w, words)] if len(verdict) else []
     return [
         w.text(key, style=f"kanon-verdict {style}", **counts),
         Group([*bars, Group(numbers, "kanon-next")], "kanon-first"),
     ]
-
-
-def _judged(a: Analysis, row: Any, w: Words) -> str:
-    return w.say("v_met" if row.met else "v_unknown" if _is_unknown(a, row) else "v_unmet")
 
 
 def _wanted(row: Any, beside: float | None, w: Words) -> str:
