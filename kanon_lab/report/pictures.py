@@ -133,11 +133,10 @@ def word_bars(
 def version_bars(a: Analysis, frame: pd.DataFrame, caption: str, head: str, w: Words) -> Bars:
     """Shares of the records by ``label``, a column of bars for each version of the file and meaning of missing keys."""
     rows = by_meaning(w.versions(frame), own=w.say("own_class"), compatible=w.say("compatible"))
-    most, before = max([0.0, *rows["share"].astype(float).dropna()]) or 1.0, w.say("version_before")
     series: dict[str, dict[str, Mark]] = {}
     for row in named_rows(rows):
-        style = "kanon-before" if row.version.startswith(before) else ""
-        mark = counted(w, row.records, row.share, a.summary["records"], most=most, style=style, by_share=True)
+        style = "kanon-before" if row.version.startswith(w.say("version_before")) else ""
+        mark = counted(w, row.records, row.share, a.summary["records"], style=style, by_share=True)
         series.setdefault(row.version, {})[row.label] = mark
     labels = dict.fromkeys(rows["label"])
     lines = [[label, *(marks.get(label, Mark("", 0.0)) for marks in series.values())] for label in labels]
@@ -148,7 +147,7 @@ def count_bars(
     a: Analysis, w: Words, caption: str, heads: Sequence[str], rows: Iterable[tuple[str, Any]], small: bool = False
 ) -> Bars:
     """Counts of records by name."""
-    whole, style = a.summary["records"], "kanon-other" if small else ""
+    whole, style = a.summary["records"], "kanon-other kanon-whole" if small else ""
     lines = [(name, counted(w, count, int(count) / whole, whole, style=style)) for name, count in rows]
     return Bars(caption, [w.say(f"c_{head}") for head in heads], lines, "kanon-small" if small else "")
 
