@@ -83,7 +83,9 @@ def advice_on(release: Release, row: Any, w: Words, *, remedy: bool = False) -> 
         "variable": w.note(row.variable),
         "level": w.percent(row.level),
         "k": w.number(release.k),
-        "columns": named_columns(release, row, w),
+        "columns": (
+            w.listed(row.columns) or w.say("the_order") if release.internal or limit.named else w.say("internal_names")
+        ),
         "household": release.household,
         "person": release.person,
         "records": "" if pd.isna(row.records) else w.number(row.records),
@@ -94,13 +96,6 @@ def advice_on(release: Release, row: Any, w: Words, *, remedy: bool = False) -> 
         return w.say("do_internal", name=limit_title(row, w), value=parts["value"])
     advice = LIMITS[row.name].advice(w.language)
     return agreed((advice.partition(". ")[2] if remedy else advice).format(**parts), w.language)
-
-
-def named_columns(release: Release, row: Any, w: Words) -> str:
-    """The columns that a limit is about; only the office reads those that reveal or identify."""
-    if release.internal or limit_of(row.name).named:
-        return w.listed(row.columns) or w.say("the_order")
-    return w.say("internal_names")
 
 
 def advised(judged: Judged, release: Release) -> dict[str, Any]:

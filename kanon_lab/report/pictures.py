@@ -66,11 +66,6 @@ def counted(
     return Mark(words, None if known is None else min(1.0, known / most), style)
 
 
-def _most(shares: pd.Series) -> float:
-    """The share that a whole bar stands for."""
-    return float(shares.max()) if shares.max() > 0 else 1.0
-
-
 def variable_cards(a: Analysis, w: Words) -> Group:
     """A card for each column of the file: those whose values may be shown first, of the others the missing values."""
     by_variable = dict([*a.categories.groupby("variable", sort=False)])
@@ -102,7 +97,7 @@ def _categories(a: Analysis, variable: str, rows: pd.DataFrame, w: Words) -> lis
     step = a.summary.get("step_of_categories", 5)
     table = w.table(frame, "categories_of", variable=variable, step=step)
     names, shares = [*rows["category"].where(named, w.say("other"))], rows["share"].astype(float)
-    texts, most = [*map(w.percent, shares)], _most(shares[named])
+    texts, most = [*map(w.percent, shares)], max([0.0, *shares[named].dropna()]) or 1.0
     marks = [
         counted(w, count, share, a.summary["records"], most=most, style="" if is_named else "kanon-other")
         for count, share, is_named in zip(rows["records"], shares, named, strict=True)
@@ -115,7 +110,7 @@ def _categories(a: Analysis, variable: str, rows: pd.DataFrame, w: Words) -> lis
     last = names[-1] if named[-1] else f"{names[-1]}: {texts[-1]}"
     ends = [names[0], w.say("card_most", category=names[top], share=texts[top]), last]
     picture = Picture("columns", f"{table.caption}: {'; '.join(ends)}", {"columns": columns, "ends": ends})
-    return [picture, folded(table, w.say("categories_table"))]
+    return [picture, folded(table, w.say("categories_table", variable=variable))]
 
 
 def _quantiles(quantiles: dict[Any, Any], w: Words) -> Bars:
@@ -138,11 +133,10 @@ def word_bars(
 def version_bars(a: Analysis, frame: pd.DataFrame, caption: str, head: str, w: Words) -> Bars:
     """Shares of the records by ``label``, a column of bars for each version of the file and meaning of missing keys."""
     rows = by_meaning(w.versions(frame), own=w.say("own_class"), compatible=w.say("compatible"))
-    most, before = _most(rows["share"].astype(float)), w.say("version_before")
     series: dict[str, dict[str, Mark]] = {}
     for row in named_rows(rows):
-        style = "kanon-before" if row.version.startswith(before) else ""
-        mark = counted(w, row.records, row.share, a.summary["records"], most=most, style=style, by_share=True)
+        style = "kanon-before" if row.version.startswith(w.say("version_before")) else ""
+        mark = counted(w, row.records, row.share, a.summary["records"], style=style, by_share=True)
         series.setdefault(row.version, {})[row.label] = mark
     labels = dict.fromkeys(rows["label"])
     lines = [[label, *(marks.get(label, Mark("", 0.0)) for marks in series.values())] for label in labels]
@@ -153,10 +147,8 @@ def count_bars(
     a: Analysis, w: Words, caption: str, heads: Sequence[str], rows: Iterable[tuple[str, Any]], small: bool = False
 ) -> Bars:
     """Counts of records by name."""
-    whole, style = a.summary["records"], "kanon-other" if small else ""
-    lines: list[list[str | Mark]] = [
-        [name, counted(w, count, int(count) / whole, whole, style=style)] for name, count in rows
-    ]
+    whole, style = a.summary["records"], "kanon-other kanon-whole" if small else ""
+    lines = [(name, counted(w, count, int(count) / whole, whole, style=style)) for name, count in rows]
     return Bars(caption, [w.say(f"c_{head}") for head in heads], lines, "kanon-small" if small else "")
 
 
@@ -200,11 +192,9 @@ def recipe_map(a: Analysis, w: Words) -> list[Part]:
     for row, (left, up), texts in zip(named_rows(rows), places, words, strict=True):
         is_missed, is_front = isinstance(getattr(row, "unmet", None), str), row.label in front
         style = "kanon-missed" if is_missed else "kanon-front" if is_front else "kanon-beaten"
-        own = " kanon-own" if row.own else ""
-        points.append((left, up, f"{style}{own}", "", f"{row.label}: {'; '.join(texts)}"))
+        points.append((left, up, style + " kanon-own" * bool(row.own), "", f"{row.label}: {'; '.join(texts)}"))
         wide, high = (spread.at[row.label, name] / axis["size"] for name, axis in zip(a.map_axes[::-1], (loss, risk)))
-        whiskers += [(left - wide, up, left + wide, up)] if wide else []
-        whiskers += [(left, up - high, left, up + high)] if high else []
+        whiskers += [(left - wide, up, left + wide, up), (left, up - high, left, up + high)]
         line += [(left, up)] if is_front else []
     line.sort()
     stairs = [point for before, after in pairwise(line) for point in (before, (after[0], before[1]))] + line[-1:]
@@ -213,8 +203,7 @@ def recipe_map(a: Analysis, w: Words) -> list[Part]:
     values = {"x": loss, "y": risk, "points": points, "line": stairs, "whiskers": whiskers, "legend": legend}
     own = w.say("map_square") if a.map.own else ""
     titles = [Paragraph(w.say("map_title"), "kanon-name"), Paragraph(w.say("map_subtitle", own=own), "kanon-note")]
-    axes = {"risk": risk["title"], "loss": loss["title"]}
-    text = w.say("map_alt", count=len(points), front=len(front), **axes)
+    text = w.say("map_alt", count=len(points), front=len(front), risk=risk["title"], loss=loss["title"])
     return [*titles, Picture("plane", text, values)]
 
 

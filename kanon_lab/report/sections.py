@@ -26,7 +26,6 @@ from kanon_lab.report.measured import (
     losses,
     main_measures,
     measures_of_steps,
-    named_columns,
     population_measures,
 )
 from kanon_lab.report.pictures import (
@@ -108,18 +107,16 @@ def _left_out(a: Analysis, w: Words) -> list:
 def _verdict(a: Analysis, w: Words) -> list:
     """The first screen: the verdict, each limit as a bar, three numbers, and what to do next."""
     verdict = a.judged.verdict
-    unset = not is_set(a.judged.limits, a.judged.records)
-    no_limit = "no_limit" if a.summary["keys"] else "no_limit_keyless"
     unmet = verdict[~verdict["met"].astype(bool)]
     unknown = len(unmet) and all(_is_unknown(a, row) for row in unmet.itertuples(index=False))
-    key = no_limit if unset or not len(verdict) else "some_unknown" if unknown else "some_unmet"
+    key = "some_unknown" if unknown else "some_unmet" if len(unmet) else "all_met"
+    if not (len(verdict) and is_set(a.judged.limits, a.judged.records)):
+        key = "no_limit" if a.summary["keys"] else "no_limit_keyless"
     counts = {"unmet": len(unmet), "all": len(verdict)} if key.startswith("some") else {}
-    key, style = (key, "kanon-unmet") if len(unmet) or key == no_limit else ("all_met", "kanon-met")
+    style = "kanon-met" if key == "all_met" else "kanon-unmet"
     release = Release.of(a)
-    failed = [*unmet.itertuples(index=False)]
-    lines = [_advice(release, row, w) for row in failed]
-    if not lines and key == "all_met":
-        lines.append(w.say("next_met"))
+    lines = [advice_on(release, row, w) for row in unmet.itertuples(index=False)]
+    lines += [w.say("next_met")] if key == "all_met" else []
     if cautions := len(a.judged.cautions):
         lines.append(w.say("next_cautions", count=cautions, title=w.say("h_cautions")))
     rows, heads = named_rows(leading_measures(a, w)), {when: w.say(f"c_{when}") for when in ("before", "after")}
@@ -129,31 +126,16 @@ def _verdict(a: Analysis, w: Words) -> list:
         folded(w.table(main_measures(a, w), "main_caption")),
         *([Paragraph(w.say("h_next"), "kanon-name"), Bullets(lines)] if lines else []),
     ]
-    limits: list[Any] = []
-    if len(verdict):
-        limits.append(limit_bars(a, w, lambda row: (limit_wanted(row, row.found, w), _judged(a, row, w))))
-    if failed:
-        advice = Bullets([advice_on(release, row, w) for row in failed])
-        limits.append(Group([advice], "kanon-again", summary=w.say("h_unmet")))
-    columns = [Group(limits, "kanon-judged")] if limits else []
+
+    def words(row: Any) -> tuple[str, str]:
+        key = "v_met" if row.met else "v_unknown" if _is_unknown(a, row) else "v_unmet"
+        return limit_wanted(row, row.found, w), w.say(key)
+
+    bars = [limit_bars(a, w, words)] if len(verdict) else []
     return [
         w.text(key, style=f"kanon-verdict {style}", **counts),
-        Group([*columns, Group(numbers, "kanon-next")], "kanon-first"),
+        Group([*bars, Group(numbers, "kanon-next")], "kanon-first"),
     ]
-
-
-def _advice(release: Release, row: Any, w: Words) -> str:
-    """What to do about a limit, after its name and columns."""
-    advice = advice_on(release, row, w, remedy=True)
-    if advice.startswith(("“", "«")):
-        return advice
-    columns = named_columns(release, row, w)
-    is_named = len(row.columns) and columns not in advice
-    return w.say("next_limit", limit=limit_title(row, w), columns=f" ({columns})" if is_named else "", advice=advice)
-
-
-def _judged(a: Analysis, row: Any, w: Words) -> str:
-    return w.say("v_met" if row.met else "v_unknown" if _is_unknown(a, row) else "v_unmet")
 
 
 def _is_unknown(a: Analysis, row: Any) -> bool:
@@ -449,9 +431,7 @@ def _internal(a: Analysis, w: Words) -> list:
         *as_keys,
         *_together(a, w),
         w.section("h_internal_recodings", *recodings),
-        w.section(
-            "h_internal_settings", Group([Code(dump_yaml(office.settings))], summary=w.say("h_internal_settings"))
-        ),
+        Group([Code(dump_yaml(office.settings))], summary=w.say("h_internal_settings")),
     ]
 
 
@@ -463,9 +443,9 @@ def _together(a: Analysis, w: Words) -> list:
     groups = together.groups[together.groups["persons"] > 0]
     rows = groups.rename(columns={k: w.say("c_below", k=k) for k in together.k} | {"k": "fewest"})
     rows.insert(0, "together", [w.say(f"together_{group}") for group in groups.index])
-    parts: list[Any] = [w.text(f"together_by_{together.linked_by}"), w.table(rows, "together_caption")]
+    parts: list[Any] = [w.text(f"together_by_{together.linked_by}"), folded(w.table(rows, "together_caption"))]
     if together.linked is not None:
-        parts.append(w.table(together.linked.cells, "together_cells"))
+        parts.append(folded(w.table(together.linked.cells, "together_cells")))
     if notes := [*map(w.note, together.notes)]:
         parts.append(Bullets(notes))
     return [w.section("h_internal_together", *parts)]

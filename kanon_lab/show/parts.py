@@ -133,20 +133,16 @@ class Picture(Part):
 
 @dataclass(frozen=True, repr=False)
 class Group(Part):
-    """Parts that belong together: of a class of the style sheet, or folded under a `summary` until they are printed.
-
-    `subject` completes the summary for who cannot see what is beside it.
-    """
+    """Parts that belong together: of a class of the style sheet, or folded under a `summary` until they are printed."""
 
     parts: Sequence[Part]
     style: str = ""
     summary: str = ""
-    subject: str = ""
 
 
 def folded(table: Table, summary: str = "") -> Group:
     """A table under its caption, or a shorter summary, until a reader unfolds or prints it."""
-    return Group([table], summary=summary or table.caption, subject=table.caption if summary else "")
+    return Group([table], summary=summary or table.caption)
 
 
 @dataclass(frozen=True)

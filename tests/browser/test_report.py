@@ -219,10 +219,19 @@ def survey(chromium, tmp_path_factory):
     page.context.close()
 
 
+@pytest.mark.parametrize("width", [1366, 390])
+def test_bars_beside_each_other_have_one_scale(survey, width):
+    survey.set_viewport_size({"width": width, "height": 768})
+    widths = survey.evaluate("""() => [...document.querySelectorAll('.kanon-bars:not(.kanon-limits)')]
+      .map(e => [...e.querySelectorAll('.kanon-bar')].map(bar => bar.getBoundingClientRect().width))""")
+    survey.set_viewport_size({"width": 1366, "height": 768})
+    assert [bars for bars in widths if bars and max(bars) > 1.06 * min(bars)] == []
+
+
 def test_a_survey_is_read_on_six_screens_and_six_sheets(survey):
     """The verdict, the limits, three numbers and what to do are on the first; all variables on two more."""
     assert survey.evaluate("() => document.documentElement.scrollHeight") <= 6 * 768
-    first = [".kanon-verdict", ".kanon-limits", ".kanon-numbers", ".kanon-next > ul"]
+    first = [".kanon-verdict", ".kanon-limits table", ".kanon-numbers", ".kanon-next > ul"]
     ends = [survey.evaluate("e => document.querySelector(e).getBoundingClientRect().bottom", part) for part in first]
     assert max(ends) <= 768
     assert survey.evaluate("() => document.querySelector('.kanon-grid').getBoundingClientRect().height") <= 2 * 768
