@@ -231,4 +231,21 @@ def test_what_runs_is_stopped(opened):
     bench.change(bench.session.draft.with_step("suppress", {"k_required": 3, "claim": "true_key"}))
     bench.stop.click()
     bench.wait()
-    assert bench.fresh is None and bench.stop.layout.display == "none"
+    assert bench.fresh is None and bench.stop.layout.display == "none" and "Stopped" in bench._line.value
+    bench.undo.click()
+    bench.wait()
+    assert bench.fresh is not None and bench._line.value == ""
+
+
+def test_two_clicks_in_a_hurry_are_two_changes(opened):
+    bench = opened("survey.csv")
+    draft = bench.session.draft.with_step("remove_variables", {"variables": ["income"]})
+    bench.change(draft.with_step("shuffle_records", {}).with_step("top_code", {"variable": ["age"], "above": 80}))
+    bench.go("protect")
+    for _ in range(2):
+        press(bench.places["protect"].steps.children[0], "Later")
+    assert [step.name for step in bench.session.draft.steps] == ["remove_variables", "shuffle_records", "top_code"]
+    press(bench.places["protect"].steps.children[0], "Later")
+    press(bench.places["protect"].steps.children[1], "Switch off")
+    bench.wait()
+    assert [step.on for step in bench.session.draft.steps] == [True, False, True]
