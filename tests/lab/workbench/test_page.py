@@ -249,3 +249,14 @@ def test_two_clicks_in_a_hurry_are_two_changes(opened):
     press(bench.places["protect"].steps.children[1], "Switch off")
     bench.wait()
     assert [step.on for step in bench.session.draft.steps] == [True, False, True]
+
+
+def test_a_draft_is_offered_when_the_file_is_opened_again(opened):
+    bench = opened("survey.csv")
+    bench.change(bench.session.draft.with_step("top_code", {"variable": ["age"], "above": 80}).with_limit("k", 3))
+    bench.wait()
+    again = opened("survey.csv")
+    assert not again.session.draft.steps
+    press(again.places["file"].box, "Go on with it")
+    again.wait()
+    assert again.session.draft == bench.session.draft and not again.places["file"].offer.children

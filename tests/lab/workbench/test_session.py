@@ -51,6 +51,18 @@ def test_what_is_written_is_what_the_commands_write(session):
     assert session.draft.settings["seed"] > 0
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("internal", [False, True])
+def test_a_report_is_that_of_the_command(session, internal):
+    session.change(session.draft.with_step("suppress", SUPPRESS))
+    session.write_recipe("recipe.yml")
+    session.write_report("page.html", internal=internal)
+    line = session.command_lines(page="again.html", internal="again.html")[2 if internal else 1]
+    done = CliRunner().invoke(cli, line.split()[1:])
+    assert done.exit_code == 0, done.output
+    assert Path("again.html").read_bytes() == Path("page.html").read_bytes()
+
+
 def test_other_orders_and_what_is_off_are_as_a_recipe_from_scratch(session):
     draft = session.draft.with_step("recode", BANDS).with_step("remove_variables", REMOVE)
     session.change(draft.with_step("shuffle_records", {}).with_step("suppress", SUPPRESS))
