@@ -18,7 +18,7 @@ from kanon_lab.loading import load_jsonschema
 load_jsonschema()  # before anything else does, which would take a second or two
 
 # So many random files for each property; a test that says another number says it for itself.
-settings.register_profile("tests", settings(), max_examples=20, deadline=None)
+settings.register_profile("tests", settings(), max_examples=12, deadline=None)
 settings.load_profile("tests")
 
 ROOT = Path(__file__).resolve().parents[1]
