@@ -78,7 +78,7 @@ class Field:
         elif self._kinds == {"boolean"}:
             choices = [(words.say("yes"), True), (words.say("no"), False)]
         if choices:
-            return widgets.Dropdown(options=[(first, None), *choices], value=None, **_WIDE)
+            return widgets.Dropdown(options=[(first, ""), *choices], **_WIDE)
         example = words.say("form_example", example=row["example"])
         return widgets.Text(placeholder=example, continuous_update=False, **_WIDE)
 
@@ -89,7 +89,7 @@ class Field:
         if isinstance(entered, tuple):
             return [*entered] or None
         if not isinstance(entered, str) or hasattr(self.control, "options"):
-            return entered
+            return None if entered == "" else entered
         if self.name in _ORDERED and entered and not entered.lstrip().startswith("{"):
             names = [name.strip() for name in entered.split(",") if name.strip()]
             return {name: place for place, name in enumerate(names, 1)}
@@ -105,7 +105,7 @@ class Field:
             names = [value] if isinstance(value, str) else value or []
             self.control.value = tuple(name for name in names if name in (options or ()))
         elif options is not None:
-            self.control.value = value if value in [option for _, option in options] else None
+            self.control.value = value if value in [option for _, option in options] else ""
         elif self.name in _ORDERED and isinstance(value, Mapping):
             self.control.value = ", ".join(sorted(value, key=value.__getitem__))
         else:

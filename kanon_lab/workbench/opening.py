@@ -36,12 +36,12 @@ class Opening(Place):
     def __init__(self, bench: Any) -> None:
         super().__init__(bench)
         w = self.w
-        first = [(w.say("form_choose"), None)]
+        first = [(w.say("form_choose"), "")]
         data = [(w.say("data_set", name=name), name) for name, part in DATA_SETS.items() if part.kind == _KIND]
         here = [(visible(name), name) for name in _files_here(READ_FORMATS)]
         self.file = widgets.Dropdown(options=[*first, *here, *data], description=w.say("file"), **_WIDE)
         recipes = [(visible(name), name) for name in _files_here(("yml", "yaml"))]
-        usual = [(w.say("guesses"), None)]
+        usual = [(w.say("guesses"), "")]
         self.recipe = widgets.Dropdown(options=[*usual, *recipes], description=w.say("recipe"), **_WIDE)
         self.upload = widgets.FileUpload(description=w.say("upload"), layout={"width": "auto"})
         self.upload.observe(self.safely(lambda change: self._uploaded(change["new"])), "value")

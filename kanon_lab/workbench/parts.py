@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from functools import wraps
 from html import escape
 from importlib.resources import files
@@ -76,8 +75,7 @@ def shown(parts: Iterable[Part | Figure | Section]) -> list[Any]:
         if isinstance(part, Section):
             inner += shown(part)
         elif isinstance(part, Figure):
-            quiet = {**part.spec, "usermeta": {**part.spec.get("usermeta", {}), "embedOptions": {"actions": False}}}
-            data, metadata = replace(part, spec=quiet).mimebundle()
+            data, metadata = part.mimebundle()
             output = {"output_type": "display_data", "data": data, "metadata": metadata}
             inner.append(widgets.Output(outputs=(output,)))
         else:

@@ -35,7 +35,7 @@ class Protect(Place):
         super().__init__(bench)
         w = self.w
         self.steps, self.advice, self.history = widgets.VBox(), widgets.VBox(), widgets.HTML()
-        options = [(w.say("form_choose"), None), *((w.say(f"step_{name}"), name) for name in STEPS)]
+        options = [(w.say("form_choose"), ""), *((w.say(f"step_{name}"), name) for name in STEPS)]
         self.kind = widgets.Dropdown(options=options, description=w.say("add_step"), **_WIDE)
         self.kind.observe(self.safely(lambda change: self._new(change["new"])), "value")
         self.form: Form | None = None
@@ -100,7 +100,7 @@ class Protect(Place):
 
     def _new(self, name: str | None) -> None:
         """Show the form of a new step."""
-        if name is not None:
+        if name:
             self._show_form(name, None, {})
 
     def _edit(self, place: int) -> None:
@@ -144,7 +144,7 @@ class Protect(Place):
     def _close(self) -> None:
         self.form, self.place = None, None
         swap(self.form_box, [])
-        self.kind.value = None
+        self.kind.value = ""
 
     def _take_first(self) -> None:
         self._change(self.bench.session.with_first_steps())
