@@ -97,7 +97,7 @@ class Variables(Place):
                 else frequencies(column, labels, least=LEAST, w=w, numeric=numeric)
             )
             counts = w.say("shape", missing=guess.missing)
-            is_short = " open" if drawn.count("<tr>") <= _SHORT else ""
+            is_short = " open" if drawn.count("<tr>") <= _SHORT + 1 else ""
             about = widgets.HTML(
                 f"<b>{escape(visible(name))}</b> {escape(visible(label))}<br>{escape(reason(guess, words))}; "
                 f"{escape(counts)}"
