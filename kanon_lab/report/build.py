@@ -32,7 +32,7 @@ from kanon_lab.report.config import ReportConfig
 from kanon_lab.report.safe import shown_settings
 from kanon_lab.report.sections import SECTIONS
 from kanon_lab.report.words import Words
-from kanon_lab.show.page import base_style
+from kanon_lab.show.page import sections_style
 from kanon_lab.show.parts import render_template
 
 _NOTEBOOK = "report"
@@ -58,7 +58,7 @@ def report_page(executed: str | Path, *, title: str, language: str, banner: str 
         title=title,
         language=language,
         banner=banner,
-        style=base_style(),
+        style=sections_style(),
         outputs=shown,
         sections=[
             (name, words.say(f"h_{name}"))

@@ -182,6 +182,11 @@ def base_style() -> str:
     return _text("tokens.css") + _text("page.css")
 
 
+def sections_style() -> str:
+    """The style sheet of pages that show sections of results: reports and the workbench."""
+    return base_style() + _text("sections.css")
+
+
 def style() -> str:
     """The style sheet of the book; where its theme is dark, it swaps the colours of the charts."""
     swaps = "\n".join(

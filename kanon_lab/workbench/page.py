@@ -182,7 +182,7 @@ class Workbench:
     def _say_verdict(self, words: str, state: str, verdict: Any) -> None:
         """Show a verdict: limits that are not met first, and the others folded."""
         lists = {met: [self._limit(row) for row in verdict.itertuples(index=False) if row.met == met] for met in (0, 1)}
-        unmet, met = (f'<ul class="kanon-limits">{"".join(lines)}</ul>' if lines else "" for lines in lists.values())
+        unmet, met = (f'<ul class="kanon-asked">{"".join(lines)}</ul>' if lines else "" for lines in lists.values())
         fold = f"<details><summary>{escape(self.w.say('limits_met', count=len(lists[1])))}</summary>{met}</details>"
         sentence = f'<div class="kanon-verdict kanon-{state}" role="status">{escape(words)}</div>'
         self._verdict.value = f"{sentence}{unmet}{fold if met else ''}"

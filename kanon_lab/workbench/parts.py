@@ -19,8 +19,8 @@ from kanon_lab.report.tables import category_rows, is_quantity
 from kanon_lab.report.words import Words
 from kanon_lab.settings import Settings
 from kanon_lab.show.forms import FormWords
-from kanon_lab.show.page import Figure
-from kanon_lab.show.parts import Part, Section
+from kanon_lab.show.page import Figure, sections_style
+from kanon_lab.show.parts import Bars, Mark, Part, Section
 from kanon_lab.terms import TERMS, agreed, wordings
 from kanon_lab.workbench.background import in_a_line
 
@@ -143,18 +143,9 @@ def sides(left: Any, right: Any) -> Any:
 
 
 def style() -> Any:
-    """The style sheet of the page as a widget."""
-    return widgets.HTML(f"<style>{files('kanon_lab.workbench').joinpath('workbench.css').read_text('utf-8')}</style>")
-
-
-def bars(rows: Iterable[tuple[str, float | None, str]]) -> str:
-    """Bars as HTML: of each what it is called, its share (0-1, None: not shown) and the share or number in words."""
-    lines = [
-        f"<tr><th scope='row'>{escape(name)}</th>"
-        f"<td><span class='kanon-bar' style='width:{100 * (share or 0):.1f}%'></span></td><td>{escape(words)}</td></tr>"
-        for name, share, words in rows
-    ]
-    return f"<table class='kanon-bars'>{''.join(lines)}</table>"
+    """The style sheet of the page as a widget: that of reports, and its own lines."""
+    own = files("kanon_lab.workbench").joinpath("workbench.css").read_text("utf-8")
+    return widgets.HTML(f"<style>{sections_style()}{own}</style>")
 
 
 def frequencies(column: pd.Series, labels: Mapping, w: Speech, *, numeric: bool = False) -> str:
@@ -167,5 +158,7 @@ def frequencies(column: pd.Series, labels: Mapping, w: Speech, *, numeric: bool 
     rows = []
     for name, records, share, pooled in category_rows(column, labels, least=LEAST):
         called = w.say("pool", categories=pooled) if name is None else name
-        rows.append((called, share, w.say("pool_hidden") if records is None else f"{w.number(records)}"))
-    return bars(rows)
+        words = w.say("pool_hidden") if records is None else w.number(records)
+        rows.append([called, Mark("", share, "kanon-other" if name is None else ""), words])
+    heads = [w.say("c_category"), w.say("c_share"), w.say("c_records")]
+    return Bars(str(column.name), heads, rows, "kanon-small").html

@@ -89,7 +89,7 @@ class Variables(Place):
             label = session.file.variable_labels.get(name, "")
             numeric = guess.role == "numeric_variables"
             drawn = "" if guess.role == "direct_identifiers" else frequencies(column, labels, w, numeric=numeric)
-            is_short = " open" if drawn.count("<tr>") <= _SHORT else ""
+            is_short = " open" if drawn.count("<tr>") <= _SHORT + 1 else ""
             why = f"{reason(guess, words)}; {w.say('shape', missing=guess.missing)}"
             fold = f"<details{is_short}><summary>{escape(w.say('values'))}</summary>{drawn}</details>" if drawn else ""
             titled = f"<b>{escape(visible(name))}</b> {escape(visible(label))}"
