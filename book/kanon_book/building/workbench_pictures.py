@@ -55,8 +55,7 @@ def opened(browser: Any, language: str) -> Iterator[Any]:
             text=True,
         )
         try:
-            lines = iter(server.stdout or ())
-            address = next(found[0] for line in lines if (found := re.search(r"http://\S+", line)))
+            address = next(line for line in server.stdout or () if line.startswith("http://")).strip()
             page = browser.new_page(viewport=_SIZE, color_scheme="light")
             page.goto(address)
             yield page
