@@ -29,7 +29,7 @@ PLACES = {
 CUT = """() => [
   ...(document.documentElement.scrollWidth > innerWidth ? ['the page'] : []),
   ...[...document.querySelectorAll('.kanon-workbench :is(.widget-label, button, .kanon-bars tbody th)')]
-    .filter(e => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1).map(e => e.textContent),
+    .filter(e => e.checkVisibility() && (e.scrollWidth > e.clientWidth + 1 || e.scrollHeight > e.clientHeight + 2)).map(e => e.textContent),
   ...[...document.querySelectorAll('.kanon-workbench table')].filter(e => e.checkVisibility() &&
     !e.closest('.kanon-scroll') && e.getBoundingClientRect().right > innerWidth).map(e => e.textContent),
 ]"""
