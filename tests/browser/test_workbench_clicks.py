@@ -26,13 +26,16 @@ PLACES = {
     "6 Release": "Commands that repeat this",
 }
 # What is wider than its place, or cut: a page that scrolls sideways, and labels that end in dots.
-CUT = """() => [
-  ...(document.documentElement.scrollWidth > innerWidth ? ['the page'] : []),
-  ...[...document.querySelectorAll('.kanon-workbench :is(.widget-label, button, .kanon-bars tbody th)')]
-    .filter(e => e.checkVisibility() && (e.scrollWidth > e.clientWidth + 1 || e.scrollHeight > e.clientHeight + 2)).map(e => e.textContent),
-  ...[...document.querySelectorAll('.kanon-workbench table')].filter(e => e.checkVisibility() &&
-    !e.closest('.kanon-scroll') && e.getBoundingClientRect().right > innerWidth).map(e => e.textContent),
-]"""
+CUT = """() => {
+  const shown = (selector) => [...document.querySelectorAll(selector)].filter(e => e.checkVisibility());
+  const wide = (e) => e.getBoundingClientRect().right > innerWidth || e.scrollWidth > e.clientWidth + 1;
+  const labels = shown('.kanon-workbench :is(.widget-label, button, .kanon-bars tbody th)');
+  return [
+    ...shown('html, .kanon-workbench, .kanon-place').filter(wide).map(e => `too wide: ${e.className}`),
+    ...labels.filter(e => wide(e) || e.scrollHeight > e.clientHeight + 2).map(e => `cut: ${e.textContent}`),
+    ...shown('table').filter(e => wide(e) && !e.closest('.kanon-scroll')).map(e => `cut: ${e.textContent}`),
+  ];
+}"""
 # How long the bars of a picture are, as parts of their whole width.
 LENGTHS = """() => [...document.querySelectorAll('.kanon-bars .kanon-bar')].filter(e => e.checkVisibility())
   .map(e => e.querySelector('.kanon-fill')?.offsetWidth / e.offsetWidth || 0)"""
