@@ -156,7 +156,9 @@ class Session:
         """The draft with the steps that ``kanon-lab init`` proposes for the roles that were decided, after its own."""
         roles = [self.draft.role_of(name) for name in self.guesses["variable"]]
         decided = self.guesses.assign(role=roles, unsure=False)
-        draft = self.draft
+        draft, k = self.draft, self.usual_limits().get("k")
+        if k is not None and "k_required" not in draft.settings:  # steps need it
+            draft = draft.with_limit("k", draft.settings.get("limits", {}).get("k", k))
         for step in first_steps(decided, decided[decided["role"] != ""]):
             for name, settings in step.items():
                 draft = draft.with_step(name, settings)

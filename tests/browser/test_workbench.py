@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import subprocess
-import sys
 import urllib.error
 import urllib.request
 from pathlib import Path
 
 import pytest
 from browsing import Visit, findings
-from processes import PATIENCE
+from serving import Served
 
 pytest.importorskip("voila", reason="voila is not installed: pip install 'kanon-lab[workbench]'")
 pytestmark = pytest.mark.browser
@@ -40,55 +37,14 @@ def counted(_):
 button.on_click(counted)
 widgets.VBox([said, text, button, drawing])
 """
-SERVED = """
-import sys
-from kanon_lab.workbench.serving import serve
-cell, wait, file = sys.argv[1:]
-serve(cell, wait=float(wait), file=file or None, tell=lambda address, start: print(address, start, flush=True))
-print("ended", flush=True)
-"""
 # Voila 0.5.13 was built with JupyterLab 4.2, the widgets with a newer one; they draw all the same.
 _KNOWN = ("Unsatisfied version", "No satisfying version")
-
-
-class Served:
-    """A page that is served: its address with the token and without, the file that opens it, and its process."""
-
-    def __init__(self, folder: Path, wait: float = 30, cell: str = CELL, file: str = ""):
-        self.home, self.temporary, self.work = (folder / name for name in ("home", "tmp", "work"))
-        for path in (self.home, self.temporary, self.work):
-            path.mkdir()
-        environment = os.environ | {"HOME": str(self.home), "TMPDIR": str(self.temporary)}
-        for name in [name for name in environment if name.startswith(("JUPYTER", "IPYTHON", "XDG_"))]:
-            del environment[name]
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", SERVED, cell, str(wait), file],
-            cwd=self.work,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        self.address, self.start = self.process.stdout.readline().split()
-        self.page = self.address.partition("?")[0]
-
-    def end(self, number: int | None = signal.SIGINT) -> tuple[int, str, str]:
-        """The exit code and what was printed, after a signal or by itself."""
-        if number is not None:
-            self.process.send_signal(number)
-        out, err = self.process.communicate(timeout=PATIENCE)
-        return self.process.returncode, out, err
-
-    def left(self) -> list[str]:
-        """Files in any of its folders."""
-        places = (self.home, self.temporary, self.work)
-        return [str(path) for place in places for path in place.rglob("*") if path.is_file()]
 
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
     """A page that many tests share, and which the last one ends."""
-    page = Served(tmp_path_factory.mktemp("served"), file="survey.csv")
+    page = Served(tmp_path_factory.mktemp("served"), cell=CELL, file="survey.csv")
     yield page
     if page.process.poll() is None:
         page.end()
@@ -177,7 +133,7 @@ def test_ctrl_c_ends_it_and_leaves_nothing(served):
 
 @pytest.mark.slow
 def test_it_ends_with_its_last_window_and_not_before(tmp_path, chromium):
-    served = Served(tmp_path, wait=8)
+    served = Served(tmp_path, wait=8, cell=CELL)
     context = chromium.new_context()
     one, two = context.new_page(), context.new_page()
     one.goto(served.address)
@@ -201,7 +157,7 @@ def test_it_ends_with_its_last_window_and_not_before(tmp_path, chromium):
 @pytest.mark.slow
 def test_a_signal_ends_it_too(tmp_path, chromium):
     """The address that is printed opens the page too, and the token is not in what the browser shows then."""
-    served = Served(tmp_path)
+    served = Served(tmp_path, cell=CELL)
     context = chromium.new_context()
     page = context.new_page()
     page.goto(served.address)
