@@ -155,7 +155,7 @@ def frequencies(column: pd.Series, labels: Mapping, w: Speech, *, numeric: bool 
         quantiles = safe_quantiles(numbers, least=LEAST)
         listed = w.listed(f"{w.percent(share)}: {w.significant(value)}" for share, value in quantiles.items())
         return f"<p>{escape(w.say('quantiles', values=listed))}</p>" if quantiles else ""
-    rows = []
+    rows: list[list[str | Mark]] = []
     for name, records, share, pooled in category_rows(column, labels, least=LEAST):
         called = w.say("pool", categories=pooled) if name is None else name
         words = w.say("pool_hidden") if records is None else w.number(records)

@@ -144,3 +144,11 @@ def test_make_makes_what_is_named(page):
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), flags=re.MULTILINE))
     typed = [*named(PAGES[page]), *(line for block in blocks(PAGES[page]) for line in block.splitlines())]
     assert {line.split()[1] for line in typed if re.match(r"make [a-z]", line)} <= targets
+
+
+def test_pictures_of_the_workbench_are_small_and_in_both_languages():
+    named_there = re.findall(r"^```\{figure\} (\S+)\.png$", PAGES["workbench.md"], flags=re.MULTILINE)
+    assert {path.name.partition(".")[0] for path in (ROOT / "book").glob("workbench-*")} == {*named_there}
+    for name in named_there:
+        for ending in ("png", "es.png"):
+            assert (ROOT / "book" / f"{name}.{ending}").stat().st_size < 60_000

@@ -201,12 +201,12 @@ def test_two_windows_are_two_workbenches(served, office):
     two.hears_verdict("No limit on k")
     # what was done last is what a third one is offered
     three = Person(office.new_page(), served.page)
-    one.enter("global risk", "0.5")
-    one.hears("asked for: 50% or less")
+    one.enter("global risk", "0.2")
+    one.hears("asked for: 20% or less")
     three.page.reload()
     three.press("Go on with it")
     three.hears("asked for: 3 or more")
-    three.hears("asked for: 50% or less")
+    three.hears("asked for: 20% or less")
 
 
 @pytest.mark.slow

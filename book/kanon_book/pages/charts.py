@@ -154,7 +154,9 @@ class MarkEnglish(SphinxPostTransform):
     def run(self, **kwargs: Any) -> None:
         for node in self.document.findall(nodes.Element):
             if "untranslated" in node.get("classes", ()):
-                node["classes"] = [*(name for name in node["classes"] if name != "untranslated"), "language-en"]
+                # Of a picture Sphinx translates the alternative text, and says that it did not.
+                marks = [] if isinstance(node, nodes.image) else ["language-en"]
+                node["classes"] = [*(name for name in node["classes"] if name != "untranslated"), *marks]
 
 
 def figure_node(data: dict[str, Any], metadata: dict[str, Any], language: str) -> nodes.raw:
