@@ -14,15 +14,13 @@ from kanon_lab import files
 from kanon_lab.data.microdata import READ_FORMATS, reading_notes
 from kanon_lab.data.sets import DATA_SETS
 from kanon_lab.errors import OptionError, visible
-from kanon_lab.recipes.settings import FileSettings, RecipeSettings
+from kanon_lab.recipes.settings import FileSettings
 from kanon_lab.show.forms import Form
 from kanon_lab.workbench.drafts import Draft
-from kanon_lab.workbench.parts import Place, row
-from kanon_lab.workbench.session import Session
+from kanon_lab.workbench.parts import WIDE, Place, row
+from kanon_lab.workbench.session import READING, Session
 
-_READING = [name for name in FileSettings.model_fields if name not in RecipeSettings.model_fields]
 _FACTS = ("name", "records", "columns", "format", "encoding", "separator", "decimal", "bytes")
-_WIDE = {"layout": {"width": "100%", "max_width": "44em"}, "style": {"description_width": "11em"}}
 # Bytes of a file that is sent through the page.
 _MOST_BYTES = 200_000_000
 _KIND = "synthetic"
@@ -39,13 +37,13 @@ class Opening(Place):
         first = [(w.say("form_choose"), "")]
         data = [(w.say("data_set", name=name), name) for name, part in DATA_SETS.items() if part.kind == _KIND]
         here = [(visible(name), name) for name in _files_here(READ_FORMATS)]
-        self.file = widgets.Dropdown(options=[*first, *here, *data], description=w.say("file"), **_WIDE)
+        self.file = widgets.Dropdown(options=[*first, *here, *data], description=w.say("file"), **WIDE)
         recipes = [(visible(name), name) for name in _files_here(("yml", "yaml"))]
         usual = [(w.say("guesses"), "")]
-        self.recipe = widgets.Dropdown(options=[*usual, *recipes], description=w.say("recipe"), **_WIDE)
+        self.recipe = widgets.Dropdown(options=[*usual, *recipes], description=w.say("recipe"), **WIDE)
         self.upload = widgets.FileUpload(description=w.say("upload"), layout={"width": "auto"})
         self.upload.observe(self.safely(lambda change: self._uploaded(change["new"])), "value")
-        self.reading = Form(FileSettings, [], w, names=_READING, first=())
+        self.reading = Form(FileSettings, [], w, names=READING)
         more = widgets.Accordion([self.reading.box], selected_index=None)
         more.set_title(0, w.say("how_read"))
         self.facts, self.offer = widgets.VBox(), widgets.VBox()

@@ -18,14 +18,12 @@ from kanon_lab.recipes.verdict import is_set
 from kanon_lab.report.measured import limit_title, limit_value, limit_wanted
 from kanon_lab.show.forms import fault
 from kanon_lab.workbench.background import Background, Job
-from kanon_lab.workbench.compare import Compare
+from kanon_lab.workbench.findings import Compare, Risk
 from kanon_lab.workbench.opening import Opening
-from kanon_lab.workbench.parts import Place, row, style
+from kanon_lab.workbench.parts import Place, Speech, row, style
 from kanon_lab.workbench.protect import Protect
 from kanon_lab.workbench.release import Releasing
-from kanon_lab.workbench.risk import Risk
 from kanon_lab.workbench.session import Result, Session
-from kanon_lab.workbench.speech import Speech
 from kanon_lab.workbench.variables import Variables
 
 #: What says which file is opened at first, and in which language, so that neither is in an address or a notebook.
@@ -34,20 +32,7 @@ _PLACES: tuple[type[Place], ...] = (Opening, Variables, Risk, Protect, Compare, 
 
 
 class Workbench:
-    """The page: `box` is shown. It holds the session, and the places that show and change it.
-
-    Parameters
-    ----------
-    language : str
-        "en" or "es".
-
-    Attributes
-    ----------
-    session : Session or None
-        The work on the file that is open.
-    result : Result or None
-        What the draft of the session comes to, once it is computed.
-    """
+    """The page: `box` is shown. It holds the session, its last result, and the places that show and change it."""
 
     def __init__(self, language: str = "en") -> None:
         self.w = Speech(language)
@@ -93,13 +78,9 @@ class Workbench:
         self.session, self.result = session, None
         self.places |= {place.name: place(self) for place in _PLACES[1:]}
         self.update()
-        self.show()
 
     def change(self, draft: Any, say: Any = None) -> bool:
-        """Take another draft and judge it; a line on what is wrong with it goes to `say`, by default below the verdict.
-
-        Whether it could be read is returned; that the file does not allow it is known later.
-        """
+        """Take another draft and judge it; whether it could be read. A line on what is wrong with it goes to `say`."""
         say = say or self.say
         self.say("")
         try:
@@ -116,6 +97,7 @@ class Workbench:
         session, say = self._session, say or self.say
         draft = session.draft
         self._show_verdict()
+        self.show()
 
         def done(result: Result) -> None:
             self.result = result
@@ -153,6 +135,7 @@ class Workbench:
     def _stop(self) -> None:
         self.work.stop()
         self.writing.stop()
+        self.say(self.w.say("stopped"))
 
     @property
     def _session(self) -> Session:
@@ -211,9 +194,6 @@ class Workbench:
         value, wanted = limit_value(row, row.found, row.limit, w), limit_wanted(row, row.found, w)
         words = w.say("limit", name=limit_title(row, w), value=value, wanted=wanted)
         return f'<li class="kanon-{state}"><span aria-hidden="true">{mark}</span> {escape(words)}</li>'
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict:
-        return self.box._repr_mimebundle_(**kwargs)
 
 
 def workbench(file: str | None = None, language: str | None = None) -> Any:

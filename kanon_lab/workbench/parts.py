@@ -1,4 +1,4 @@
-"""Small parts of the page: buttons that never show a traceback, sections of reports as widgets, bars of categories."""
+"""Parts of the page: its words, buttons that never show a traceback, sections as widgets, bars of categories."""
 
 from __future__ import annotations
 
@@ -6,19 +6,56 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from html import escape
 from importlib.resources import files
+from numbers import Integral
 from typing import Any
 
 import ipywidgets as widgets
 import pandas as pd
 
 from kanon_lab.columns import plain
+from kanon_lab.recipes.settings import LEAST
 from kanon_lab.report.safe import safe_quantiles
 from kanon_lab.report.tables import category_rows, is_quantity
+from kanon_lab.report.words import Words
+from kanon_lab.settings import Settings
+from kanon_lab.show.forms import FormWords
 from kanon_lab.show.page import Figure, sections_style
 from kanon_lab.show.parts import Bars, Mark, Part, Section
+from kanon_lab.terms import TERMS, agreed, wordings
 from kanon_lab.workbench.background import in_a_line
-from kanon_lab.workbench.speech import Speech
 
+
+class Speech(Words, FormWords):
+    """The words of a language: "en" or "es"."""
+
+    def say(self, key: str, /, **parts: Any) -> str:
+        """A wording of the workbench or, where it has none of that key, of reports."""
+        if (row := wordings("workbench").get(key)) is None:
+            return super().say(key, **parts)
+        written = {name: self.number(part) if isinstance(part, Integral) else str(part) for name, part in parts.items()}
+        return agreed(row[self.language].format(**written), self.language)
+
+    def setting(self, name: str) -> str:
+        """What a setting is called: by a word of its own, or as recipes call it."""
+        return self.say(f"set_{name}") if f"set_{name}" in wordings("workbench") else name
+
+    def about(self, model: type[Settings], name: str) -> str:
+        """What a setting is: in English as its model says it, else by a wording of its own, or nothing."""
+        rows = wordings("workbench")
+        row = rows.get(f"says_{model.__name__}_{name}") or rows.get(f"says_{name}")
+        return super().about(model, name) if self.language == "en" else row[self.language] if row else ""
+
+    def terms(self, keys: str) -> Any:
+        """Terms, each with its sentence where one points at it or opens it."""
+        html = ""
+        for term in map(TERMS.__getitem__, keys.split()):
+            name, meaning = escape(term.name(self.language)), escape(term.meaning_in(self.language))
+            html += f'<details class="kanon-term"><summary title="{meaning}">{name}</summary>{meaning}</details>'
+        return widgets.HTML(html)
+
+
+#: How wide a control and its label are.
+WIDE = {"layout": {"width": "100%", "max_width": "44em"}, "style": {"description_width": "11em"}}
 _AUTO = {"width": "auto", "align_self": "flex-start"}
 
 
@@ -97,21 +134,29 @@ def row(*children: Any) -> Any:
     return widgets.HBox(children, layout={"flex_flow": "row wrap", "align_items": "center", "grid_gap": "0.3em 0.6em"})
 
 
+def sides(left: Any, right: Any) -> Any:
+    """Two boxes beside each other, where the screen is wide enough."""
+    both = widgets.HBox([left, right])
+    both.add_class("kanon-sides")
+    right.add_class("kanon-side")
+    return both
+
+
 def style() -> Any:
     """The style sheet of the page as a widget: that of reports, and its own lines."""
     own = files("kanon_lab.workbench").joinpath("workbench.css").read_text("utf-8")
     return widgets.HTML(f"<style>{sections_style()}{own}</style>")
 
 
-def frequencies(column: pd.Series, labels: Mapping, *, least: int, w: Speech, numeric: bool = False) -> str:
+def frequencies(column: pd.Series, labels: Mapping, w: Speech, *, numeric: bool = False) -> str:
     """The values of a column as bars: categories, those of few records pooled; of a quantity some quantiles."""
     if is_quantity(column := plain(column), named=numeric):
         numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=float("nan"))
-        quantiles = safe_quantiles(numbers, least=least)
+        quantiles = safe_quantiles(numbers, least=LEAST)
         listed = w.listed(f"{w.percent(share)}: {w.significant(value)}" for share, value in quantiles.items())
         return f"<p>{escape(w.say('quantiles', values=listed))}</p>" if quantiles else ""
     rows: list[list[str | Mark]] = []
-    for name, records, share, pooled in category_rows(column, labels, least=least):
+    for name, records, share, pooled in category_rows(column, labels, least=LEAST):
         called = w.say("pool", categories=pooled) if name is None else name
         words = w.say("pool_hidden") if records is None else w.number(records)
         rows.append([called, Mark("", share, "kanon-other" if name is None else ""), words])

@@ -16,12 +16,10 @@ from kanon_lab.recipes.steps import STEPS, kind_of
 from kanon_lab.recipes.yaml_file import yaml_line
 from kanon_lab.report.measured import Release, advice_on
 from kanon_lab.show.forms import Form
-from kanon_lab.workbench.parts import Place, row, swap
+from kanon_lab.workbench.parts import WIDE, Place, row, sides, swap
 from kanon_lab.workbench.recoding import Beside
 from kanon_lab.workbench.session import Result
 
-_WIDE = {"layout": {"width": "100%", "max_width": "44em"}, "style": {"description_width": "11em"}}
-_TERMS = ("global_recoding", "local_suppression", "pram", "microaggregation", "information_loss", "true_key")
 # Of the steps that were tried, so many are shown.
 _MOST_TRIES = 5
 
@@ -36,7 +34,7 @@ class Protect(Place):
         w = self.w
         self.steps, self.advice, self.history = widgets.VBox(), widgets.VBox(), widgets.HTML()
         options = [(w.say("form_choose"), ""), *((w.say(f"step_{name}"), name) for name in STEPS)]
-        self.kind = widgets.Dropdown(options=options, description=w.say("add_step"), **_WIDE)
+        self.kind = widgets.Dropdown(options=options, description=w.say("add_step"), **WIDE)
         self.kind.observe(self.safely(lambda change: self._new(change["new"])), "value")
         self.form: Form | None = None
         self.place: int | None = None
@@ -44,16 +42,13 @@ class Protect(Place):
         self.form_box.add_class("kanon-form")
         first = self.button("first_steps", self._take_first)
         go_on = self.button("go_compare", lambda: self.bench.go("compare"))
-        terms = widgets.HTML("".join(w.term(key) for key in _TERMS))
+        terms = w.terms("global_recoding local_suppression pram microaggregation information_loss true_key")
         left = widgets.VBox([self.text("about_protect"), terms, row(first), self.kind, self.form_box, self.steps])
         self.tried = widgets.VBox()
         trying = self.button("try_steps", self._try)
         right = widgets.VBox([self.advice, row(trying), self.tried, self.history, row(go_on)])
-        for side in (left, right):
-            side.add_class("kanon-side")
-        both = widgets.HBox([left, right])
-        both.add_class("kanon-sides")
-        self.box.children = (self.heading("place_protect"), both)
+        left.add_class("kanon-side")
+        self.box.children = (self.heading("place_protect"), sides(left, right))
 
     def fill(self) -> None:
         session, w = self.bench.session, self.w
@@ -75,19 +70,16 @@ class Protect(Place):
         off = "" if entry.on else f" <em>({escape(w.say('is_off'))})</em>"
         words = widgets.HTML(f"<b>{number} {escape(name)}</b>{off}<br><code>{escape(settings)}</code>")
 
-        def act(key: str, make: Any) -> Any:
-            button = self.button(key, lambda: self._change(make()))
+        acts: dict[str, Any] = {
+            "edit": lambda: self._show_form(entry.name, place, entry.settings),
+            "earlier": lambda: self._change(draft.with_moved(place, -1)),
+            "later": lambda: self._change(draft.with_moved(place, 1)),
+            "switch_off" if entry.on else "switch_on": lambda: self._change(draft.with_switched(place)),
+            "take_out": lambda: self._change(draft.without_step(place)),
+        }
+        buttons = [self.button(key, act) for key, act in acts.items()]
+        for button in buttons:
             button.tooltip = f"{button.description}: {number} {name}"
-            return button
-
-        buttons = [
-            self.button("edit", lambda: self._edit(place)),
-            act("earlier", lambda: draft.with_moved(place, -1)),
-            act("later", lambda: draft.with_moved(place, 1)),
-            act("switch_off" if entry.on else "switch_on", lambda: draft.with_switched(place)),
-            act("take_out", lambda: draft.without_step(place)),
-        ]
-        buttons[0].tooltip = f"{buttons[0].description}: {number} {name}"
         buttons[1].disabled, buttons[2].disabled = place == 0, place == len(draft.steps) - 1
         box = widgets.VBox([words, row(*buttons)])
         box.add_class("kanon-step")
@@ -102,10 +94,6 @@ class Protect(Place):
         """Show the form of a new step."""
         if name:
             self._show_form(name, None, {})
-
-    def _edit(self, place: int) -> None:
-        entry = self.bench.session.draft.steps[place]
-        self._show_form(entry.name, place, entry.settings)
 
     def _show_form(self, name: str, place: int | None, settings: dict[str, Any]) -> Form:
         session, w = self.bench.session, self.w
@@ -171,10 +159,10 @@ class Protect(Place):
 
     def _tried(self, step: NextStep, name: str) -> Any:
         """A step that was tried, with the button that takes it."""
-        w, draft = self.w, self.bench.session.draft
+        w, session = self.w, self.bench.session
         unmet = w.say("leaves_unmet", limits=step.unmet) if step.unmet else w.say("all_met")
         words = w.say("tried_step", gap=w.percent(step.gap), loss=w.percent(step.loss), unmet=unmet)
-        take = self.button("take", lambda: self._change(draft.with_step(step.name, step.settings)))
+        take = self.button("take", lambda: self._change(session.draft.with_step(step.name, step.settings)))
         take.tooltip = f"{take.description}: {name}"
         box = widgets.VBox([widgets.HTML(f"<b>{escape(name)}</b><br>{escape(words)}"), take])
         box.add_class("kanon-step")

@@ -15,9 +15,8 @@ from kanon_lab.recipes.settings import LEAST
 from kanon_lab.report.tables import category_rows, is_quantity
 from kanon_lab.settings import read
 from kanon_lab.show.forms import Form
-from kanon_lab.workbench.parts import frequencies, row
+from kanon_lab.workbench.parts import WIDE, frequencies, row
 
-_WIDE = {"layout": {"width": "100%", "max_width": "44em"}, "style": {"description_width": "11em"}}
 # Categories that a menu shows at once.
 _ROWS = 8
 
@@ -68,10 +67,10 @@ class Beside:
             self.bars.value = ""
             return
         labels = self.bench.session.file.labels.get(str(column.name), {})
-        shown = [("values_before", frequencies(column, labels, least=LEAST, w=w))]
+        shown = [("values_before", frequencies(column, labels, w))]
         try:
             after = recoded_column(step, read(RECODINGS[step], self.form.values), column)
-            shown.append(("values_after", frequencies(after, {}, least=LEAST, w=w)))
+            shown.append(("values_after", frequencies(after, {}, w)))
         except KanonLabError:  # it is not complete yet; the line comes when it is added
             self.form.say("")
         parts = "".join(f"<div><b>{escape(w.say(key))}</b>{drawn}</div>" for key, drawn in shown)
@@ -82,8 +81,8 @@ class Beside:
         if not is_quantity(plain(column), named=True):
             return ()
         least, most = int(column.quantile(0.02)), int(column.quantile(0.98)) + 1
-        width = widgets.IntSlider(value=max(1, (most - least) // 6), min=1, max=max(2, (most - least) // 2), **_WIDE)
-        ends = widgets.IntRangeSlider(value=(least, most), min=min(least, 0), max=most, **_WIDE)
+        width = widgets.IntSlider(value=max(1, (most - least) // 6), min=1, max=max(2, (most - least) // 2), **WIDE)
+        ends = widgets.IntRangeSlider(value=(least, most), min=min(least, 0), max=most, **WIDE)
         width.description, ends.description = self.w.say("band_width"), self.w.say("band_ends")
 
         def write(_: Any = None) -> None:
@@ -100,8 +99,8 @@ class Beside:
         for value in plain(column).dropna().unique():
             values[str(value)] = value.item() if hasattr(value, "item") else value
         rows = [name for name, *_ in category_rows(plain(column), {}, least=LEAST) if name in values]
-        menu = widgets.SelectMultiple(options=rows, rows=min(len(rows), _ROWS) or 1, **_WIDE)
-        label = widgets.Text(placeholder=w.say("group_label"), **_WIDE)
+        menu = widgets.SelectMultiple(options=rows, rows=min(len(rows), _ROWS) or 1, **WIDE)
+        label = widgets.Text(placeholder=w.say("group_label"), **WIDE)
         menu.description, label.description = w.say("categories"), w.say("group_name")
         button = widgets.Button(description=w.say("group_these"), layout={"width": "auto"})
 

@@ -13,10 +13,10 @@ from kanon_lab.data.microdata import FORMATS
 from kanon_lab.errors import KanonLabError, visible
 from kanon_lab.report.measured import Release, advice_on, limit_title
 from kanon_lab.show.forms import fault
-from kanon_lab.workbench.parts import Place, row
+from kanon_lab.workbench.parts import WIDE, Place, row
 from kanon_lab.workbench.session import INTERNAL, PAGE, PROTECTED, RECIPE
 
-_WIDE = {"layout": {"width": "100%", "max_width": "30em"}, "style": {"description_width": "11em"}}
+_WIDE = {**WIDE, "layout": {"width": "100%", "max_width": "30em"}}
 
 
 class Releasing(Place):
@@ -36,20 +36,12 @@ class Releasing(Place):
         self.overwrite = widgets.Checkbox(description=w.say("overwrite"), indent=False, layout={"width": "auto"})
         self.lines = {key: widgets.HTML() for key in self.names}
         writers = {key: self.button(f"write_{key}", partial(self._write, key)) for key in self.names}
-        files = [row(self.names[key], *self._beside(key), writers[key], self.lines[key]) for key in self.names]
+        beside = {"protected": [self.format]}
+        files = [row(self.names[key], *beside.get(key, []), writers[key], self.lines[key]) for key in self.names]
         for control in (*self.names.values(), self.format):
             control.observe(self.safely(lambda _: self.fill()), "value")
-        self.box.children = (
-            self.heading("place_release"),
-            self.text("about_release"),
-            self.open_questions,
-            self.overwrite,
-            *files,
-            self.recipe,
-        )
-
-    def _beside(self, key: str) -> list[Any]:
-        return [self.format] if key == "protected" else []
+        parts = (self.text("about_release"), self.open_questions, self.overwrite, *files, self.recipe)
+        self.box.children = (self.heading("place_release"), *parts)
 
     @property
     def targets(self) -> dict[str, str]:
@@ -90,9 +82,9 @@ class Releasing(Place):
     def _write(self, key: str) -> None:
         """Write one of the files in the background; below its name stands that it is there, or what is wrong."""
         session, line = self.bench.session, self.lines[key]
-        if session is None:
-            raise KanonLabError(self.w.say("no_file"))
         path, overwrite, result = Path(self.targets[key]), self.overwrite.value, self.bench.fresh
+        if session is None or result is None:
+            raise KanonLabError(self.w.say("no_file" if session is None else "computing_verdict"))
         line.value = ""
 
         def job(progress: Any) -> None:

@@ -32,8 +32,8 @@ from kanon_lab.workbench.drafts import LISTS, SINGLES, Draft, forget_draft, keep
 RECIPE, PAGE, INTERNAL, PROTECTED = "recipe.yml", "report.html", "internal.html", "protected"
 # Roles for which usual limits and first steps exist.
 _OF_STEPS = (*LISTS[:3], *SINGLES)
-# Settings that say how the file is read.
-_READING = [name for name in FileSettings.model_fields if name not in RecipeSettings.model_fields]
+#: Settings that say how the file is read.
+READING = [name for name in FileSettings.model_fields if name not in RecipeSettings.model_fields]
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Session:
 
     def __init__(self, source: str | Path, *, language: str = "en", draft: Draft | None = None, **reading: Any) -> None:
         self.source, earlier = str(source), {} if draft is None else draft.settings
-        reading = {**{name: earlier[name] for name in _READING if name in earlier}, **reading}
+        reading = {**{name: earlier[name] for name in READING if name in earlier}, **reading}
         with names_only(Path(source)):
             self.file: MicrodataFile = read_file(source, **{"max_bytes": files.limit(), **reading})
         check_named(self.file, self.name)

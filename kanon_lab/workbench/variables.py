@@ -10,7 +10,6 @@ import ipywidgets as widgets
 
 from kanon_lab.columns import one_column
 from kanon_lab.errors import visible
-from kanon_lab.recipes.settings import LEAST
 from kanon_lab.report.first_config import reason
 from kanon_lab.show.forms import fault
 from kanon_lab.terms import texts
@@ -32,16 +31,15 @@ class Variables(Place):
         super().__init__(bench)
         self.state, self.list = widgets.HTML(), widgets.VBox()
         self.roles: dict[str, Any] = {}
-        self.page, self._filling = 0, False
+        self.page, self._filling, self._order = 0, False, list[Any]()
         self.before = self.button("page_before", lambda: self._turn(-1))
         self.after = self.button("page_after", lambda: self._turn(1))
-        terms = [self.w.term(key) for key in ("key_variables", "direct_identifiers", "sensitive_variable")]
         go_on = self.button("go_risk", lambda: self.bench.go("risk"), style="primary")
         as_is = self.button("all_as_is", self._release_undecided)
         self.box.children = (
             self.heading("place_variables"),
             self.text("about_variables"),
-            widgets.HTML("".join(terms)),
+            self.w.terms("key_variables direct_identifiers sensitive_variable"),
             self.state,
             self.list,
             row(self.before, self.after),
@@ -63,7 +61,7 @@ class Variables(Place):
         key = "some_undecided" if undecided else "all_decided"
         self.state.value = f"<p role='status'>{escape(self.w.say(key, columns=undecided))}</p>"
 
-    def _order(self) -> list[Any]:
+    def _ordered(self) -> list[Any]:
         """The guesses, those that are unsure or that were not written first."""
         guesses, draft = self.bench.session.guesses, self.bench.session.draft
         sure = [bool(draft.role_of(guess.variable)) for guess in guesses.itertuples()]
@@ -75,8 +73,7 @@ class Variables(Place):
         self.fill()
 
     def _show_page(self) -> None:
-        order = getattr(self, "_ordered", None) or self._order()
-        self._ordered = order
+        order = self._order = self._order or self._ordered()
         self.before.layout.display = None if self.page else "none"
         self.after.layout.display = None if (self.page + 1) * _ROWS < len(order) else "none"
         self.roles = {}
@@ -91,18 +88,12 @@ class Variables(Place):
             column = one_column(session.file.frame, name)
             label = session.file.variable_labels.get(name, "")
             numeric = guess.role == "numeric_variables"
-            drawn = (
-                ""
-                if guess.role == "direct_identifiers"
-                else frequencies(column, labels, least=LEAST, w=w, numeric=numeric)
-            )
-            counts = w.say("shape", missing=guess.missing)
+            drawn = "" if guess.role == "direct_identifiers" else frequencies(column, labels, w, numeric=numeric)
             is_short = " open" if drawn.count("<tr>") <= _SHORT + 1 else ""
-            about = widgets.HTML(
-                f"<b>{escape(visible(name))}</b> {escape(visible(label))}<br>{escape(reason(guess, words))}; "
-                f"{escape(counts)}"
-                + (f"<details{is_short}><summary>{escape(w.say('values'))}</summary>{drawn}</details>" if drawn else "")
-            )
+            why = f"{reason(guess, words)}; {w.say('shape', missing=guess.missing)}"
+            fold = f"<details{is_short}><summary>{escape(w.say('values'))}</summary>{drawn}</details>" if drawn else ""
+            titled = f"<b>{escape(visible(name))}</b> {escape(visible(label))}"
+            about = widgets.HTML(f"{titled}<br>{escape(why)}{fold}")
             control = widgets.Dropdown(options=options, value=session.draft.role_of(name), description=visible(name))
             control.tooltip = w.say("role_of", column=visible(name))
             line = widgets.HTML()

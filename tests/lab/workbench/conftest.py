@@ -14,7 +14,7 @@ def places_of_its_own(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")
-    load_microdata("health-survey").head(600).to_csv("survey.csv", index=False)
+    load_microdata("health-survey").head(300).to_csv("survey.csv", index=False)
 
 
 @pytest.fixture

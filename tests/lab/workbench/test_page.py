@@ -7,7 +7,6 @@ import re
 from pathlib import Path
 
 import pandas as pd
-import pytest
 from ipywidgets import Widget
 
 from kanon_lab.workbench.drafts import drafts_folder
@@ -128,8 +127,7 @@ def test_no_file_no_traceback(capsys):
     assert capsys.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize("place", ["variables", "risk", "protect", "compare", "release"])
-def test_no_value_of_few_records_is_in_the_page_or_the_draft(opened, place):
+def test_no_value_of_few_records_is_in_the_page_or_the_draft(opened):
     n = 200
     frame = pd.DataFrame(
         {
@@ -144,8 +142,9 @@ def test_no_value_of_few_records_is_in_the_page_or_the_draft(opened, place):
     bench = opened("marked.csv")
     bench.change(bench.session.draft.with_settings(limits={"k": 3}).with_role("note", "remove_variables"))
     bench.wait()
-    bench.go(place)
-    bench.wait()
+    for place in bench.places:
+        bench.go(place)
+        bench.wait()
     state = state_of(bench) + "".join(path.read_text("utf-8") for path in drafts_folder().iterdir())
     assert not re.findall(r"ZQ\w+|7654321|\b987\b", state)
 
@@ -232,4 +231,32 @@ def test_what_runs_is_stopped(opened):
     bench.change(bench.session.draft.with_step("suppress", {"k_required": 3, "claim": "true_key"}))
     bench.stop.click()
     bench.wait()
-    assert bench.fresh is None and bench.stop.layout.display == "none"
+    assert bench.fresh is None and bench.stop.layout.display == "none" and "Stopped" in bench._line.value
+    bench.undo.click()
+    bench.wait()
+    assert bench.fresh is not None and bench._line.value == ""
+
+
+def test_two_clicks_in_a_hurry_are_two_changes(opened):
+    bench = opened("survey.csv")
+    draft = bench.session.draft.with_step("remove_variables", {"variables": ["income"]})
+    bench.change(draft.with_step("shuffle_records", {}).with_step("top_code", {"variable": ["age"], "above": 80}))
+    bench.go("protect")
+    for _ in range(2):
+        press(bench.places["protect"].steps.children[0], "Later")
+    assert [step.name for step in bench.session.draft.steps] == ["remove_variables", "shuffle_records", "top_code"]
+    press(bench.places["protect"].steps.children[0], "Later")
+    press(bench.places["protect"].steps.children[1], "Switch off")
+    bench.wait()
+    assert [step.on for step in bench.session.draft.steps] == [True, False, True]
+
+
+def test_a_draft_is_offered_when_the_file_is_opened_again(opened):
+    bench = opened("survey.csv")
+    bench.change(bench.session.draft.with_step("top_code", {"variable": ["age"], "above": 80}).with_limit("k", 3))
+    bench.wait()
+    again = opened("survey.csv")
+    assert not again.session.draft.steps
+    press(again.places["file"].box, "Go on with it")
+    again.wait()
+    assert again.session.draft == bench.session.draft and not again.places["file"].offer.children

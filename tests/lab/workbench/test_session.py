@@ -22,7 +22,7 @@ SUPPRESS = {"k_required": 3, "importance": {"sex": 1, "age": 2}}
 
 @pytest.fixture
 def session():
-    session = Session("health-survey")
+    session = Session("survey.csv")
     keys = session.draft.with_settings(key_variables=["sex", "age"], limits={"k": 3})
     session.change(keys.with_role("postcode", "released_as_is"))
     return session
@@ -33,10 +33,10 @@ def from_scratch(session) -> pd.DataFrame:
 
 
 def test_it_begins_with_the_settings_that_init_writes():
-    done = CliRunner().invoke(cli, ["init", "health-survey", "--out", "r.yml"])
+    done = CliRunner().invoke(cli, ["init", "survey.csv", "--out", "r.yml"])
     assert done.exit_code == 0, done.output
     written = yaml.safe_load(Path("r.yml").read_text("utf-8"))
-    assert Session("health-survey").draft.configuration == {name: value for name, value in written.items() if value}
+    assert Session("survey.csv").draft.configuration == {name: value for name, value in written.items() if value}
 
 
 def test_what_is_written_is_what_the_commands_write(session):
@@ -49,6 +49,18 @@ def test_what_is_written_is_what_the_commands_write(session):
         assert done.exit_code == 0, done.output
         assert Path(name).read_bytes() == Path("protected.csv").read_bytes()
     assert session.draft.settings["seed"] > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("internal", [False, True])
+def test_a_report_is_that_of_the_command(session, internal):
+    session.change(session.draft.with_step("suppress", SUPPRESS))
+    session.write_recipe("recipe.yml")
+    session.write_report("page.html", internal=internal)
+    line = session.command_lines(page="again.html", internal="again.html")[2 if internal else 1]
+    done = CliRunner().invoke(cli, line.split()[1:])
+    assert done.exit_code == 0, done.output
+    assert Path("again.html").read_bytes() == Path("page.html").read_bytes()
 
 
 def test_other_orders_and_what_is_off_are_as_a_recipe_from_scratch(session):
@@ -88,24 +100,24 @@ def test_a_draft_is_kept_without_data_for_its_owner_and_offered_again(session):
     session.change(session.draft.with_step("recode", BANDS).with_switched(0))
     (path,) = drafts_folder().iterdir()
     assert path.stat().st_mode & 0o777 == 0o600
-    again = Session("health-survey")
+    again = Session("survey.csv")
     assert again.kept == session.draft
     again.change(again.kept)
     assert again.draft == session.draft and not again.draft.steps[0].on
     again.forget()
-    assert Session("health-survey").kept is None
+    assert Session("survey.csv").kept is None
 
 
 def test_a_draft_that_is_damaged_is_none(session):
     session.change(session.draft.with_limit("k", 5))
     (path,) = drafts_folder().iterdir()
     path.write_text("settings: [1", "utf-8")
-    assert Session("health-survey").kept is None
+    assert Session("survey.csv").kept is None
 
 
 def test_a_recipe_is_gone_on_with():
     Path("mine.yml").write_text("key_variables: [age, sex]\nlimits: {k: 3}\nsteps: [suppress: {}]\n", "utf-8")
-    session = Session("health-survey", draft=Draft.read("mine.yml"))
+    session = Session("survey.csv", draft=Draft.read("mine.yml"))
     assert [step.name for step in session.draft.steps] == ["suppress"]
     assert session.draft.settings["limits"] == {"k": 3}
 
