@@ -267,7 +267,7 @@ def test_files_are_written_in_their_turn(opened):
     bench = opened("survey.csv")
     bench.go("release")
     release = bench.places["release"]
-    for words in ("Write the recipe", "Write the protected file"):
+    for words in ("Write the protected file", "Write the recipe"):
         press(release.box, words)
     bench.wait()
     assert all("written" in release.lines[key].value for key in ("recipe", "protected"))
