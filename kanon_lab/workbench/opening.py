@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from html import escape
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import ipywidgets as widgets
@@ -70,12 +71,12 @@ class Opening(Place):
         """Put a file that was sent through the page where it is read from, and keep nothing of it in the page."""
         if not uploaded:
             return
-        name, content = Path(uploaded[0]["name"]).name, bytes(uploaded[0]["content"])
+        name, content = Path(uploaded[0]["name"]).name, uploaded[0]["content"]
         self.upload.value = ()
         if len(content) > _MOST_BYTES:
             raise OptionError(self.w.say("too_large", most=self.w.number(_MOST_BYTES)))
-        path = self.bench.folder / name
-        files.write_bytes(path, content)
+        path = Path(mkdtemp(dir=self.bench.folder)) / name
+        files.write_bytes(path, bytes(content))
         self.open(str(path))
 
     def fill(self) -> None:

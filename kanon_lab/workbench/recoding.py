@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html import escape
+from math import ceil, floor, inf
 from typing import Any
 
 import ipywidgets as widgets
@@ -12,6 +13,7 @@ from kanon_lab.columns import one_column, plain
 from kanon_lab.errors import KanonLabError
 from kanon_lab.methods.recode_settings import RECODINGS, recoded_column
 from kanon_lab.recipes.settings import LEAST
+from kanon_lab.report.safe import safe_quantiles
 from kanon_lab.report.tables import category_rows, is_quantity
 from kanon_lab.settings import read
 from kanon_lab.show.forms import Form
@@ -80,8 +82,12 @@ class Beside:
         """Sliders that write bands of one width, with open ends."""
         if not is_quantity(plain(column), named=True):
             return ()
-        least, most = int(column.quantile(0.02)), int(column.quantile(0.98)) + 1
-        width = widgets.IntSlider(value=max(1, (most - least) // 6), min=1, max=max(2, (most - least) // 2), **WIDE)
+        numbers = pd.to_numeric(plain(column), errors="coerce").to_numpy(dtype=float, na_value=float("nan"))
+        if not (safe := safe_quantiles(numbers, least=LEAST)):
+            return ()
+        least, most = _ends(safe)
+        span = most - least
+        width = widgets.IntSlider(value=max(1, span // 6), min=max(1, span // 50), max=max(2, span // 2), **WIDE)
         ends = widgets.IntRangeSlider(value=(least, most), min=min(least, 0), max=most, **WIDE)
         width.description, ends.description = self.w.say("band_width"), self.w.say("band_ends")
 
@@ -114,3 +120,12 @@ class Beside:
 
         button.on_click(self.safely(group))
         return menu, row(label, button)
+
+
+def _ends(quantiles: dict[float, float]) -> tuple[int, int]:
+    """Round numbers where a quantity may begin and end: on a line through its outer quantiles, so of no one record."""
+    (low, first), (high, last) = min(quantiles.items()), max(quantiles.items())
+    slope = (last - first) / (high - low) if high > low else 0.0
+    base = 10 ** max(0, len(str(int(abs(last - first)))) - 1)
+    least, most = max(first - slope * low, 0 if first >= 0 else -inf), last + slope * (1 - high)
+    return int(floor(least / base)) * base, max(int(ceil(most / base)), int(floor(least / base)) + 1) * base

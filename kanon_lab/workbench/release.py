@@ -86,15 +86,19 @@ class Releasing(Place):
         if session is None or result is None:
             raise KanonLabError(self.w.say("no_file" if session is None else "computing_verdict"))
         line.value = ""
+        is_name = path.name == self.targets[key] and self.names[key].value.strip() and not path.name.startswith(".")
+        if not is_name or [*self.targets.values()].count(path.name) > 1:
+            line.value = fault(self.w.say("no_name" if not is_name else "same_name"))
+            return
 
         def job(progress: Any) -> None:
             progress(self.w.say("writing", name=path.name))
             if key == "recipe":
-                session.write_recipe(path, overwrite=overwrite)
+                session.write_recipe(path, overwrite=overwrite, result=result)
             elif key == "protected":
                 session.write_release(path, overwrite=overwrite, result=result)
             else:
-                session.write_report(path, internal=key == "internal")
+                session.write_report(path, internal=key == "internal", overwrite=overwrite, result=result)
 
         def done(_: Any) -> None:
             line.value = f"<p role='status'>{escape(self.w.say('written', name=path.name))}</p>"

@@ -52,6 +52,7 @@ _EXTENSIONS = ["@jupyter-widgets/jupyterlab-manager", "@voila-dashboards/widgets
 _DIED = "the Python process of a window died, perhaps for lack of memory: reload the page; your settings are kept"
 _LOADING = 60  # seconds that a browser may take to load the page
 _LONGEST_SOCKET = 100  # bytes of the path of a socket that systems allow
+_MOST_OF_A_FORM = 1_000_000  # bytes; files come by the websocket
 
 
 def serve(
@@ -280,7 +281,7 @@ class Page(Voila):
         }
         self.app = Gate(**self.init_settings() | own)
         self.app.add_handlers(".*$", self.init_handlers())
-        server = HTTPServer(self.app, max_buffer_size=most)
+        server = HTTPServer(self.app, max_buffer_size=most, max_body_size=_MOST_OF_A_FORM)
         server.add_sockets([listener])
         try:
             with self._asked_to_stop() as stop:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
 import pandas as pd
@@ -216,7 +218,11 @@ class Session:
         self, recipe: str = RECIPE, page: str = PAGE, protected: str = f"{PROTECTED}.csv", internal: str = INTERNAL
     ) -> list[str]:
         """The commands that write the same, from the folder of the file and the recipe."""
-        file = self.source if self.source in DATA_SETS else Path(self.source).name
+        source = Path(self.source)
+        with suppress(ValueError):
+            source = source.relative_to(Path.cwd())
+        sent = source.is_absolute() and source.is_relative_to(gettempdir())  # through the page: known by its name
+        file = source.name if sent else str(source)
         lines = [
             ["kanon-lab", "protect", file, "--recipe", recipe, "--out", protected],
             ["kanon-lab", "report", file, "--config", recipe, "--out", page],
@@ -224,11 +230,19 @@ class Session:
         ]
         return [shlex.join(words) for words in lines]
 
-    def write_recipe(self, path: str | Path, *, overwrite: bool = False) -> None:
+    def _check_target(self, path: Path, draft: Draft) -> None:
+        """Raise an `OptionError` for a file to write that is read, or where the file is no more what was judged."""
+        inputs = [("the input", self._path), *((kind, name) for name, kind in self.config(draft).files.items())]
+        files.refuse_inputs(path, inputs)
+        if self.source not in DATA_SETS and files.sha256(self._path) != self.file.found["sha256"]:
+            raise OptionError(f"{self.name}: the file has changed since it was read; open it again")
+
+    def write_recipe(self, path: str | Path, *, overwrite: bool = False, result: Result | None = None) -> None:
         """Write the configuration; a file that holds something else is replaced only if `overwrite`."""
-        path, text = Path(path), self.configuration(path=path)
+        draft = self.draft if result is None else result.draft
+        path, text = Path(path), self.configuration(draft, path=path)
         with names_only(path, path.absolute()):
-            files.refuse_inputs(path, [("the input", self._path)])
+            self._check_target(path, draft)
             if not overwrite and files.status(path) is not None and path.read_bytes() != text.encode("utf-8"):
                 raise OptionError(f"{path}: is there and holds something else; choose another name, or replace it")
             files.write_text(path, text)
@@ -237,13 +251,20 @@ class Session:
         """Write the protected file as ``kanon-lab protect`` does."""
         path, result = Path(path), result or self.judge()
         with names_only(path, path.absolute()):
-            files.refuse_inputs(path, [("the input", self._path)])
+            self._check_target(path, result.draft)
             result.protection.write(path, overwrite=overwrite)
         return path
 
-    def write_report(self, path: str | Path, *, internal: bool = False) -> Report:
-        """Write the page as ``kanon-lab report`` does."""
-        return make_report(self.source, self.config(), path, internal=internal)
+    def write_report(
+        self, path: str | Path, *, internal: bool = False, overwrite: bool = True, result: Result | None = None
+    ) -> Report:
+        """Write the page as ``kanon-lab report`` does; one that is there is replaced only if `overwrite`."""
+        path, draft = Path(path), self.draft if result is None else result.draft
+        with names_only(path, path.absolute()):
+            self._check_target(path, draft)
+            if not overwrite and files.status(path) is not None:
+                raise OptionError(f"{path}: is there; choose another name, or replace it")
+        return make_report(self.source, self.config(draft), path, internal=internal)
 
     @property
     def _path(self) -> str | Path:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from processes import PATIENCE
+from processes import PATIENCE, hear_signals
 
 SERVED = """
 import sys
@@ -40,6 +40,7 @@ class Served:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            preexec_fn=hear_signals,
         )
         self.address, self.start = self.process.stdout.readline().split()
         self.page = self.address.partition("?")[0]

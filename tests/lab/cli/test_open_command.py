@@ -12,7 +12,7 @@ import threading
 import webbrowser
 
 import pytest
-from processes import PATIENCE
+from processes import PATIENCE, hear_signals
 
 from kanon_lab.cli import open as command
 from kanon_lab.cli import run
@@ -104,6 +104,7 @@ def test_it_prints_its_address_and_ends_with_ctrl_c(tmp_path):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=hear_signals,
     )
     result = json.loads(started.stdout.readline())
     started.send_signal(signal.SIGINT)

@@ -148,3 +148,22 @@ def test_a_column_has_one_role():
     assert [step.settings for step in draft.steps] == [{"variables": ["w", "x"]}]
     draft = draft.with_role("w", "released_as_is").with_role("x", "")
     assert draft.steps == () and draft.undecided(["w", "x"]) == ["x"]
+
+
+def test_a_file_that_is_read_is_not_replaced_and_one_that_has_changed_is_not_written_from(session):
+    Path("register.csv").write_bytes(Path("survey.csv").read_bytes())
+    session.change(session.draft.with_settings(population="register.csv"))
+    for write in (session.write_recipe, session.write_release, session.write_report):
+        with pytest.raises(OptionError, match="the output path is equal to"):
+            write("register.csv", overwrite=True)
+    session.undo()
+    Path("page.html").write_text("another page", "utf-8")
+    with pytest.raises(OptionError, match="is there"):
+        session.write_report("page.html", overwrite=False)
+    with Path("survey.csv").open("a", encoding="utf-8") as file:
+        file.write("\n")
+    for write in (session.write_recipe, session.write_release, session.write_report):
+        with pytest.raises(OptionError, match="the file has changed since it was read"):
+            write("new", overwrite=True)
+    assert not Path("new").exists()
+    assert Path("page.html").read_text("utf-8") == "another page"
