@@ -1,15 +1,20 @@
-"""Work in a thread of its own, so that the page answers while it lasts: the newest job counts, older ones stop."""
+"""Work in a thread of its own, so that the page answers while it lasts: the newest job counts, or each in its turn."""
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 from collections.abc import Callable
 from threading import Lock, Thread
+from time import monotonic
 from typing import Any
+from weakref import WeakSet
 
 from kanon_lab.errors import KanonLabError
 
 Job = Callable[[Callable[[str], None]], Any]
+# So many seconds the end of the program waits for jobs to take away what they had begun to write.
+_END = 4.0
 
 
 class Stopped(BaseException):
@@ -26,28 +31,27 @@ def in_a_line(error: BaseException) -> str:
 
 
 class Background:
-    """Jobs one after another. A new job takes the place of the one that runs, which is stopped.
+    """Jobs one after another. A new job takes the place of the one that runs, which is stopped, or waits for its turn.
 
     Parameters
     ----------
     tell : callable
         Called with the name of each step before it begins, and with None when nothing runs any more.
-    gently : bool
-        Whether a job is stopped between two of its steps only, because it writes files.
+    queue : bool
+        Whether each job has its turn, because it writes a file; it is stopped between two of its steps only.
     """
 
-    def __init__(self, tell: Callable[[str | None], None], *, gently: bool = False) -> None:
-        self._tell, self._gently, self._newest, self._one = tell, gently, 0, Lock()
-        self._threads: list[Thread] = []
+    def __init__(self, tell: Callable[[str | None], None], *, queue: bool = False) -> None:
+        self._tell, self._queue, self._newest, self._lock = tell, queue, 0, Lock()
+        self._last: Thread | None = None
         self._runs: int | None = None
+        _ALL.add(self)
 
     def submit(self, job: Job, done: Callable[[Any], None], failed: Callable[[str], None]) -> None:
         """Run a job, which is called with what names its steps; its result, or a line on its error, is for the others.
 
-        Neither is called where another job was submitted, or all was stopped, in the meantime.
+        Neither is called where another job took its place, or all was stopped before it ended.
         """
-        self._interrupt()
-        number = self._newest
 
         def progress(step: str) -> None:
             if number != self._newest:
@@ -59,13 +63,14 @@ class Background:
                 progress("")
                 result = job(progress)
                 self._runs = None  # from here on nothing interrupts it
-                progress("")
+                if not self._queue:  # what is written is there, even if it was to be stopped
+                    progress("")
                 done(result)
             except Stopped:
                 pass
             except Exception as error:  # its words may hold values: no traceback may show them
                 self._runs = None
-                if number == self._newest:
+                if self._queue or number == self._newest:
                     failed(in_a_line(error))
             finally:
                 self._runs = None
@@ -74,28 +79,47 @@ class Background:
 
         def alone() -> None:
             try:
-                with self._one:
-                    self._runs = None if self._gently else thread.ident
-                    run()
+                if before is not None:
+                    before.join()
+                self._runs = thread.ident
+                run()
             except Stopped:  # it came when all was done
                 pass
 
-        thread = Thread(target=alone, daemon=True)
-        self._threads = [other for other in self._threads if other.is_alive()] + [thread]
-        thread.start()
+        with self._lock:
+            number = self._newest if self._queue else self._interrupt()
+            before, thread = self._last, Thread(target=alone, daemon=True)
+            thread.start()
+            self._last = thread
 
     def stop(self) -> None:
-        """Drop what runs, and nothing comes of it."""
-        self._interrupt()
+        """Drop what runs and what waits, and nothing comes of it but a file that is being written."""
+        with self._lock:
+            self._interrupt(self._queue)
         self._tell(None)
 
-    def _interrupt(self) -> None:
-        """Let what runs end at its next line of Python: a search may take minutes."""
+    def _interrupt(self, gently: bool = False) -> int:
+        """Let what runs end at its next line of Python, or step if `gently`: a search may take minutes. Its number."""
         self._newest += 1
-        if (running := self._runs) is not None:
+        if (running := self._runs) is not None and not gently:
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(running), ctypes.py_object(Stopped))
+        return self._newest
 
     def wait(self) -> None:
         """Wait until nothing runs; a job that is submitted by another's end is waited for too."""
-        while self._threads:
-            self._threads.pop().join()
+        while (last := self._last) is not None and last.is_alive():
+            last.join()
+
+
+_ALL: WeakSet[Background] = WeakSet()
+
+
+@atexit.register
+def _end() -> None:
+    """Stop all jobs at the end of the program: a thread that ends with it would leave its temporary files."""
+    until, left = monotonic() + _END, [*_ALL]
+    for jobs in left:
+        jobs._interrupt()
+    for jobs in left:
+        if jobs._last is not None:
+            jobs._last.join(max(until - monotonic(), 0))

@@ -39,7 +39,7 @@ class Workbench:
         self.session: Session | None = None
         self.result: Result | None = None
         self.analysis: tuple[Any, Result | None] = (None, None)
-        self.work, self.writing = Background(self._tell), Background(self._tell, gently=True)
+        self.work, self.writing = Background(self._tell), Background(self._tell, queue=True)
         self._uploads = ExitStack()
         self._verdict, self._line, self._step = widgets.HTML(), widgets.HTML(), widgets.HTML()
         self.places = {place.name: place(self) for place in _PLACES}
@@ -95,9 +95,17 @@ class Workbench:
     def update(self, say: Any = None) -> None:
         """Judge the draft in the background, and show the place in view again."""
         session, say = self._session, say or self.say
-        draft = session.draft
+        draft, refused = session.draft, False
         self._show_verdict()
         self.show()
+
+        def job(progress: Any) -> Result:
+            nonlocal refused
+            try:
+                return session.judge(draft, progress, early)
+            except KanonLabError:
+                refused = True
+                raise
 
         def done(result: Result) -> None:
             self.result = result
@@ -105,9 +113,10 @@ class Workbench:
             self.show()
 
         def failed(line: str) -> None:
-            session.refuse(draft)
+            if refused:
+                session.refuse(draft)
             say(line)
-            self._show_verdict(line)
+            self._show_verdict("no_verdict")
             if session.draft != draft:
                 self.update()
 
@@ -115,7 +124,7 @@ class Workbench:
             if session.draft == draft:
                 self._say_verdict(self.w.say("verdict_so_far", count=len(later)), "unknown", verdict)
 
-        self.work.submit(lambda progress: session.judge(draft, progress, early), done, failed)
+        self.work.submit(job, done, failed)
 
     def compute(self, job: Job, done: Any) -> None:
         """Compute something for a place in the background."""
@@ -136,6 +145,7 @@ class Workbench:
         self.work.stop()
         self.writing.stop()
         self.say(self.w.say("stopped"))
+        self._show_verdict("stopped_verdict")
 
     @property
     def _session(self) -> Session:
@@ -163,11 +173,11 @@ class Workbench:
             session = self.session
             self.undo.disabled, self.redo.disabled = not (session and session.past), not (session and session.future)
 
-    def _show_verdict(self, line: str = "") -> None:
-        """Show the verdict; where there is none, that it is computed, or that there is none because of a `line`."""
+    def _show_verdict(self, why: str = "computing_verdict") -> None:
+        """Show the verdict; where there is none, `why` by the key of its words."""
         w, result = self.w, self.fresh
-        if self.session is None or line or result is None:
-            key = "no_file" if self.session is None else "no_verdict" if line else "computing_verdict"
+        if self.session is None or result is None:
+            key = "no_file" if self.session is None else why
             self._verdict.value = f'<p class="kanon-verdict" role="status">{escape(w.say(key))}</p>'
             return
         judged, keys = result.judged, bool(result.protection.spec.key_variables)

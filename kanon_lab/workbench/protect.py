@@ -16,6 +16,7 @@ from kanon_lab.recipes.steps import STEPS, kind_of
 from kanon_lab.recipes.yaml_file import yaml_line
 from kanon_lab.report.measured import Release, advice_on
 from kanon_lab.show.forms import Form
+from kanon_lab.workbench.drafts import Draft, Entry
 from kanon_lab.workbench.parts import WIDE, Place, row, sides, swap
 from kanon_lab.workbench.recoding import Beside
 from kanon_lab.workbench.session import Result
@@ -37,7 +38,8 @@ class Protect(Place):
         self.kind = widgets.Dropdown(options=options, description=w.say("add_step"), **WIDE)
         self.kind.observe(self.safely(lambda change: self._new(change["new"])), "value")
         self.form: Form | None = None
-        self.place: int | None = None
+        self.entry: Entry | None = None
+        self._tried_of: Draft | None = None
         self.form_box = widgets.VBox()
         self.form_box.add_class("kanon-form")
         first = self.button("first_steps", self._take_first)
@@ -55,6 +57,10 @@ class Protect(Place):
         if session is None:
             self.steps.children = (self.text("no_file"),)
             return
+        if self.entry is not None and self._place(self.entry) is None:  # the step of the form is gone, or another
+            self._close()
+        if self._tried_of != session.draft:
+            swap(self.tried, [])
         rows = [self._step(place, entry) for place, entry in enumerate(session.draft.steps)]
         swap(self.steps, rows or [self.text("no_steps_yet")])
         result = self.bench.fresh
@@ -71,7 +77,7 @@ class Protect(Place):
         words = widgets.HTML(f"<b>{number} {escape(name)}</b>{off}<br><code>{escape(settings)}</code>")
 
         acts: dict[str, Any] = {
-            "edit": lambda: self._show_form(entry.name, place, entry.settings),
+            "edit": lambda: self._show_form(entry.name, entry, entry.settings),
             "earlier": lambda: self._change(draft.with_moved(place, -1)),
             "later": lambda: self._change(draft.with_moved(place, 1)),
             "switch_off" if entry.on else "switch_on": lambda: self._change(draft.with_switched(place)),
@@ -87,7 +93,6 @@ class Protect(Place):
 
     def _change(self, draft: Any) -> None:
         self._close()
-        swap(self.tried, [])
         self.bench.change(draft)
 
     def _new(self, name: str | None) -> None:
@@ -95,13 +100,17 @@ class Protect(Place):
         if name:
             self._show_form(name, None, {})
 
-    def _show_form(self, name: str, place: int | None, settings: dict[str, Any]) -> Form:
+    def _place(self, entry: Entry) -> int | None:
+        """Where that very step is in the list by now."""
+        return next((place for place, step in enumerate(self.bench.session.draft.steps) if step is entry), None)
+
+    def _show_form(self, name: str, entry: Entry | None, settings: dict[str, Any]) -> Form:
         session, w = self.bench.session, self.w
-        self.place, self._name = place, name
+        self.entry, self._name = entry, name
         self.form = form = Form(kind_of(name).model, session.columns, w)
         form.values = settings or self._usual(name)
         beside = [Beside(form, name, self).box] if name in RECODINGS else []
-        apply = self.button("apply" if place is None else "change_step", self._apply, style="primary")
+        apply = self.button("apply" if entry is None else "change_step", self._apply, style="primary")
         title = widgets.HTML(f"<h3>{escape(w.say(f'step_{name}'))}</h3><p>{escape(w.say(f'does_{name}'))}</p>")
         swap(self.form_box, [title, form.box, *beside, row(apply, self.button("close", self._close))])
         return form
@@ -113,24 +122,27 @@ class Protect(Place):
 
     def _apply(self) -> None:
         """Take the step as it was entered; what is wrong gets its line beside the field."""
-        form, draft = self.form, self.bench.session.draft
+        form, draft, entry = self.form, self.bench.session.draft, self.entry
         if form is None:
             return
         k = draft.settings.get("k_required", draft.settings.get("limits", {}).get("k"))
         usual = {"k_required": k} if k is not None and kind_of(self._name).needs_k else {}
         settings = form.read(usual)
-        kept = self._name, self.place, settings
+        kept = self._name, entry, settings
 
         def say(line: str) -> None:
             """Close the form; where the file does not allow the step, show it again with its line."""
             self._close()
-            if line:
+            if line and self.bench.session.draft == draft:
                 self._show_form(*kept).say(line)
+            else:
+                self.bench.say(line)
 
-        self.bench.change(draft.with_step(self._name, settings, self.place), say)
+        place = None if entry is None else self._place(entry)
+        self.bench.change(draft.with_step(self._name, settings, place), say)
 
     def _close(self) -> None:
-        self.form, self.place = None, None
+        self.form, self.entry = None, None
         swap(self.form_box, [])
         self.kind.value = ""
 
@@ -150,6 +162,7 @@ class Protect(Place):
         def done(tries: list[NextStep]) -> None:
             rows = [row(self._tried(step, called(step.name, step.settings))) for step in tries[:_MOST_TRIES]]
             key = "tried" if rows else "tried_none"
+            self._tried_of = result.draft
             swap(self.tried, [self.text(key), *rows])
 
         def job(progress: Any) -> list[NextStep]:

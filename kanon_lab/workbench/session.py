@@ -83,6 +83,7 @@ class Session:
         self.draft = self._with_seed(draft.with_settings(language=language, **reading))
         self.past: list[Draft] = []
         self.future: list[Draft] = []
+        self._made: Draft | None = None
         self._walk = Walk(self.file)
 
     @property
@@ -108,6 +109,7 @@ class Session:
             self.past.append(self.draft)
             self.future.clear()
             self._take(draft)
+            self._made = draft
 
     def undo(self) -> None:
         """Go back by one change."""
@@ -122,12 +124,12 @@ class Session:
             self._take(self.future.pop())
 
     def refuse(self, draft: Draft) -> None:
-        """Go back to what was before a draft that the file does not allow."""
-        if self.draft == draft and self.past:
-            self._take(self.past.pop())
+        """Undo a draft that the file does not allow, if it came by the last change; what was before it stays."""
+        if self._made is not None and self._made == self.draft == draft:
+            self.undo()
 
     def _take(self, draft: Draft) -> None:
-        self.draft = draft
+        self.draft, self._made = draft, None
         keep_draft(draft, str(self.file.found["sha256"]))
 
     @property

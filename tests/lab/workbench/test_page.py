@@ -232,6 +232,7 @@ def test_what_runs_is_stopped(opened):
     bench.stop.click()
     bench.wait()
     assert bench.fresh is None and bench.stop.layout.display == "none" and "Stopped" in bench._line.value
+    assert "stopped" in bench._verdict.value
     bench.undo.click()
     bench.wait()
     assert bench.fresh is not None and bench._line.value == ""
@@ -276,3 +277,67 @@ def test_files_are_written_into_the_folder_alone_and_under_names_of_their_own(op
     bench.wait()
     assert [path.name for path in (tmp_path / "work").iterdir()] == ["survey.csv"]
     assert [path.name for path in tmp_path.glob("out*")] == []
+
+
+def test_files_are_written_in_their_turn(opened):
+    bench = opened("survey.csv")
+    bench.go("release")
+    release = bench.places["release"]
+    for words in ("Write the protected file", "Write the recipe"):
+        press(release.box, words)
+    bench.wait()
+    assert all("written" in release.lines[key].value for key in ("recipe", "protected"))
+
+
+def test_two_changes_that_the_file_does_not_allow_leave_those_before_them(opened):
+    bench = opened("survey.csv")
+    bands = {"bands": [0, 30, None]}
+    before = bench.session.draft.with_step("shuffle_records", {})
+    bench.change(before)
+    bench.wait()
+    before = bench.session.draft
+    one = before.with_step("recode", {"variable": ["sex"], **bands})
+    bench.change(one)
+    bench.change(one.with_step("recode", {"variable": ["region"], **bands}))
+    bench.wait()
+    assert bench.session.draft == one and len(bench.session.future) == 1
+    assert "no verdict" in bench._verdict.value and "kanon-fault" in bench._line.value
+    bench.undo.click()
+    bench.wait()
+    assert bench.session.draft == before and bench.fresh is not None
+    bench.redo.click()
+    bench.wait()
+    assert bench.session.draft == one and bench.session.past[-1] == before
+
+
+def test_a_form_changes_the_step_that_it_was_opened_for_alone(opened):
+    bench = opened("survey.csv")
+    draft = bench.session.draft.with_step("shuffle_records", {})
+    bench.change(draft)
+    bench.change(bench.session.draft.with_step("top_code", {"variable": ["age"], "above": 80}))
+    bench.go("protect")
+    protect = bench.places["protect"]
+    press(protect.steps.children[1], "Edit")
+    bench.change(bench.session.draft.with_role("income", "remove_variables"))  # comes first in the list
+    protect.form.fields["above"].control.value = "70"
+    press(protect.form_box, "Change this step")
+    bench.wait()
+    assert [step.name for step in bench.session.draft.steps] == ["remove_variables", "shuffle_records", "top_code"]
+    assert bench.session.draft.steps[2].settings["above"] == 70
+    press(protect.steps.children[2], "Edit")
+    bench.undo.click()
+    assert protect.form is None and not protect.form_box.children
+    bench.wait()
+
+
+def test_what_was_tried_goes_with_any_change(opened):
+    bench = opened("survey.csv")
+    bench.change(bench.session.draft.with_settings(key_variables=["age", "sex"], limits={"k": 3}))
+    bench.wait()
+    bench.go("protect")
+    press(bench.places["protect"].box, "What would help most?")
+    bench.wait()
+    assert bench.places["protect"].tried.children
+    bench.undo.click()
+    assert not bench.places["protect"].tried.children
+    bench.wait()
