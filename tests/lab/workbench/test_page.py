@@ -263,6 +263,22 @@ def test_a_draft_is_offered_when_the_file_is_opened_again(opened):
     assert again.session.draft == bench.session.draft and not again.places["file"].offer.children
 
 
+def test_files_are_written_into_the_folder_alone_and_under_names_of_their_own(opened, tmp_path):
+    bench = opened("health-survey")
+    place = bench.places["release"]
+    place.format.value = "csv"
+    for name in ("../out.csv", str(tmp_path / "out"), ".hidden", ""):
+        place.names["protected"].value = name
+        place._write("protected")
+        assert "kanon-fault" in place.lines["protected"].value or "role" in place.lines["protected"].value
+    place.names["page"].value = place.names["internal"].value
+    place._write("page")
+    assert place.lines["page"].value
+    bench.wait()
+    assert [path.name for path in (tmp_path / "work").iterdir()] == ["survey.csv"]
+    assert [path.name for path in tmp_path.glob("out*")] == []
+
+
 def test_files_are_written_in_their_turn(opened):
     bench = opened("survey.csv")
     bench.go("release")
@@ -325,19 +341,3 @@ def test_what_was_tried_goes_with_any_change(opened):
     bench.undo.click()
     assert not bench.places["protect"].tried.children
     bench.wait()
-
-
-def test_files_are_written_into_the_folder_alone_and_under_names_of_their_own(opened, tmp_path):
-    bench = opened("health-survey")
-    place = bench.places["release"]
-    place.format.value = "csv"
-    for name in ("../out.csv", str(tmp_path / "out"), ".hidden", ""):
-        place.names["protected"].value = name
-        place._write("protected")
-        assert "kanon-fault" in place.lines["protected"].value or "role" in place.lines["protected"].value
-    place.names["page"].value = place.names["internal"].value
-    place._write("page")
-    assert place.lines["page"].value
-    bench.wait()
-    assert [path.name for path in (tmp_path / "work").iterdir()] == ["survey.csv"]
-    assert [path.name for path in tmp_path.glob("out*")] == []
