@@ -256,10 +256,10 @@ class Protection(Chain):
                     "and numbers are needed; recode it in one step, or give groups"
                 )
 
-    def _check_weight(self, before: pd.DataFrame, after: pd.DataFrame) -> None:
-        """Raise a `DataError` if a step would leave weights that are not above 0."""
+    def _check_weight(self, after: pd.DataFrame, changed: Mapping[str, int]) -> None:
+        """Raise a `DataError` if a step would leave weights that are not above 0; `changed` are its cells by column."""
         name = self.released_spec.weight
-        if name is None or name not in before or name not in after or after[name] is before[name]:
+        if name is None or not changed.get(name) or name not in after:
             return
         if lost := int((after[name] <= 0).sum()):
             raise DataError(
@@ -281,7 +281,7 @@ class Protection(Chain):
             for column, cells in before.working.items():
                 if column in kept and cells.dtype == kept[column].dtype and cells.equals(kept[column]):
                     kept[column] = cells
-        self._check_weight(before.working, kept)
+        self._check_weight(kept, done.changed)
         truth = self._truth(kind, settings, before, kept, applied.households)
         step = Step(
             name,

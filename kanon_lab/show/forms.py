@@ -15,7 +15,8 @@ from kanon_lab.show.controls import ipywidgets
 
 # Settings that are given as names in order, the most important first.
 _ORDERED = ("importance",)
-_WIDE = {"layout": {"width": "100%", "max_width": "44em"}, "style": {"description_width": "11em"}}
+#: How wide a control and its label are.
+WIDE = {"layout": {"width": "100%", "max_width": "44em"}, "style": {"description_width": "11em"}}
 _ROWS = 8
 
 
@@ -69,7 +70,7 @@ class Field:
     def _control(self, widgets: Any, field: Any, row: Mapping[str, str], columns: Sequence[str], words: Any) -> Any:
         """A menu where there is a choice, else a line in which a value is written as YAML has it."""
         if holds_names(field) and "array" in self._kinds:
-            return widgets.SelectMultiple(options=[*columns], rows=min(len(columns), _ROWS), **_WIDE)
+            return widgets.SelectMultiple(options=[*columns], rows=min(len(columns), _ROWS), **WIDE)
         usual = row["unless"] or ("" if field.is_required() else _yaml(field.default))
         first = words.say("form_choose") if self.required else words.say("form_usual", usual=usual)
         choices: list[Any] = [(word, word) for shape in self._shape for word in shape.get("enum", [])]
@@ -78,9 +79,9 @@ class Field:
         elif self._kinds == {"boolean"}:
             choices = [(words.say("yes"), True), (words.say("no"), False)]
         if choices:
-            return widgets.Dropdown(options=[(first, ""), *choices], **_WIDE)
+            return widgets.Dropdown(options=[(first, ""), *choices], **WIDE)
         example = words.say("form_example", example=row["example"])
-        return widgets.Text(placeholder=example, continuous_update=False, **_WIDE)
+        return widgets.Text(placeholder=example, continuous_update=False, **WIDE)
 
     @property
     def value(self) -> Any:
@@ -153,7 +154,7 @@ class Form:
         self.fault = widgets.HTML()
         kinds = [name for name in model.kinds if name in self.fields]
         options = [(called(kind), kind) for kind in kinds]
-        self.kind = widgets.Dropdown(options=options, description=words.say("form_how"), **_WIDE)
+        self.kind = widgets.Dropdown(options=options, description=words.say("form_how"), **WIDE)
         now = [field for name, field in self.fields.items() if field.required or name in first]
         later = [field for name, field in self.fields.items() if field not in now and name not in kinds]
         now, later = (now, later) if now or kinds else (later, [])

@@ -11,6 +11,8 @@ from tornado.web import Application, Finish, RequestHandler
 
 from kanon_lab.terms import texts
 
+#: What tells the page which file is opened at first, and in which language, so that neither is in an address.
+OPEN_FILE, OPEN_LANGUAGE = "KANON_LAB_OPEN_FILE", "KANON_LAB_OPEN_LANGUAGE"
 _COOKIE = "kanon-lab"
 BLANK = '<!DOCTYPE html><title>kanon-lab</title><link rel="icon" href="data:,">'  # else browsers ask for an icon
 

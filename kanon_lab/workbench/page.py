@@ -19,6 +19,7 @@ from kanon_lab.report.measured import limit_title, limit_value, limit_wanted
 from kanon_lab.show.forms import fault
 from kanon_lab.workbench.background import Background, Job
 from kanon_lab.workbench.findings import Compare, Risk
+from kanon_lab.workbench.gate import OPEN_FILE, OPEN_LANGUAGE
 from kanon_lab.workbench.opening import Opening
 from kanon_lab.workbench.parts import Place, Speech, row, style
 from kanon_lab.workbench.protect import Protect
@@ -26,8 +27,6 @@ from kanon_lab.workbench.release import Releasing
 from kanon_lab.workbench.session import Result, Session
 from kanon_lab.workbench.variables import Variables
 
-#: What says which file is opened at first, and in which language, so that neither is in an address or a notebook.
-FILE, LANGUAGE = "KANON_LAB_OPEN_FILE", "KANON_LAB_OPEN_LANGUAGE"
 _PLACES: tuple[type[Place], ...] = (Opening, Variables, Risk, Protect, Compare, Releasing)
 
 
@@ -222,9 +221,9 @@ def workbench(file: str | None = None, language: str | None = None) -> Any:
     >>> type(workbench(language="es")).__name__
     'VBox'
     """
-    bench = Workbench(language or os.environ.get(LANGUAGE) or "en")
+    bench = Workbench(language or os.environ.get(OPEN_LANGUAGE) or "en")
     bench.box.bench = bench  # kept as long as it is shown
-    if file := file or os.environ.get(FILE):
+    if file := file or os.environ.get(OPEN_FILE):
         opening: Any = bench.places["file"]
         opening.open(file)
         bench.wait()  # a page that is still being drawn would miss widgets

@@ -14,10 +14,12 @@ import pandas as pd
 
 from kanon_lab.columns import plain
 from kanon_lab.recipes.settings import LEAST
+from kanon_lab.report.measured import Release, advice_on, limit_title
 from kanon_lab.report.safe import safe_quantiles
 from kanon_lab.report.tables import category_rows, is_quantity
 from kanon_lab.report.words import Words
 from kanon_lab.settings import Settings
+from kanon_lab.show.forms import WIDE as WIDE
 from kanon_lab.show.forms import FormWords
 from kanon_lab.show.page import Figure, sections_style
 from kanon_lab.show.parts import Bars, Mark, Part, Section
@@ -54,8 +56,6 @@ class Speech(Words, FormWords):
         return widgets.HTML(html)
 
 
-#: How wide a control and its label are.
-WIDE = {"layout": {"width": "100%", "max_width": "44em"}, "style": {"description_width": "11em"}}
 _AUTO = {"width": "auto", "align_self": "flex-start"}
 
 
@@ -103,6 +103,14 @@ class Place:
     def text(self, key: str, /, **parts: Any) -> Any:
         """A paragraph."""
         return widgets.HTML(f"<p>{escape(self.w.say(key, **parts))}</p>")
+
+
+def advised(result: Any, w: Speech) -> list[tuple[str, str]]:
+    """Of each limit that a result does not meet its title, and what to do about it."""
+    judged = result.judged
+    release = Release.of_protection(result.protection, judged)
+    unmet = judged.verdict[~judged.verdict["met"]].itertuples(index=False)
+    return [(limit_title(row, w), advice_on(release, row, w)) for row in unmet]
 
 
 def shown(parts: Iterable[Part | Figure | Section]) -> list[Any]:

@@ -14,10 +14,9 @@ from kanon_lab.methods.recode_settings import RECODINGS
 from kanon_lab.recipes.next_steps import NextStep
 from kanon_lab.recipes.steps import STEPS, kind_of
 from kanon_lab.recipes.yaml_file import yaml_line
-from kanon_lab.report.measured import Release, advice_on
 from kanon_lab.show.forms import Form
 from kanon_lab.workbench.drafts import Draft, Entry
-from kanon_lab.workbench.parts import WIDE, Place, row, sides, swap
+from kanon_lab.workbench.parts import WIDE, Place, advised, row, sides, swap
 from kanon_lab.workbench.recoding import Beside
 from kanon_lab.workbench.session import Result
 
@@ -40,6 +39,7 @@ class Protect(Place):
         self.form: Form | None = None
         self.entry: Entry | None = None
         self._tried_of: Draft | None = None
+        self._listed: Draft | None = None
         self.form_box = widgets.VBox()
         self.form_box.add_class("kanon-form")
         first = self.button("first_steps", self._take_first)
@@ -61,8 +61,10 @@ class Protect(Place):
             self._close()
         if self._tried_of != session.draft:
             swap(self.tried, [])
-        rows = [self._step(place, entry) for place, entry in enumerate(session.draft.steps)]
-        swap(self.steps, rows or [self.text("no_steps_yet")])
+        if self._listed is not session.draft:  # a button that is made anew for the same list would lose a click
+            self._listed = session.draft
+            rows = [self._step(place, entry) for place, entry in enumerate(session.draft.steps)]
+            swap(self.steps, rows or [self.text("no_steps_yet")])
         result = self.bench.fresh
         if result is not None:
             self.history.value = w.table(self._history(result), "bench_history").html
@@ -197,10 +199,5 @@ class Protect(Place):
 
     def _advice(self, result: Result) -> list[Any]:
         """What to do about each limit that is not met."""
-        w, judged = self.w, result.judged
-        unmet = judged.verdict[~judged.verdict["met"]]
-        if not len(unmet):
-            return []
-        release = Release.of_protection(result.protection, judged)
-        lines = "".join(f"<li>{escape(advice_on(release, row, w))}</li>" for row in unmet.itertuples(index=False))
-        return [widgets.HTML(f"<h3>{escape(w.say('h_unmet'))}</h3><ul>{lines}</ul>")]
+        lines = "".join(f"<li>{escape(advice)}</li>" for _, advice in advised(result, self.w))
+        return [widgets.HTML(f"<h3>{escape(self.w.say('h_unmet'))}</h3><ul>{lines}</ul>")] if lines else []

@@ -11,9 +11,8 @@ import ipywidgets as widgets
 
 from kanon_lab.data.microdata import FORMATS
 from kanon_lab.errors import KanonLabError, visible
-from kanon_lab.report.measured import Release, advice_on, limit_title
 from kanon_lab.show.forms import fault
-from kanon_lab.workbench.parts import WIDE, Place, row
+from kanon_lab.workbench.parts import WIDE, Place, advised, row
 from kanon_lab.workbench.session import INTERNAL, PAGE, PROTECTED, RECIPE
 
 _WIDE = {**WIDE, "layout": {"width": "100%", "max_width": "30em"}}
@@ -73,11 +72,8 @@ class Releasing(Place):
         questions = [w.say("decide", columns=w.listed(map(visible, undecided)))] if undecided else []
         if result is None:
             return [*questions, w.say("computing_verdict")]
-        judged = result.judged
-        release = Release.of_protection(result.protection, judged)
-        unmet = judged.verdict[~judged.verdict["met"]]
-        questions += [f"{limit_title(row, w)}: {advice_on(release, row, w)}" for row in unmet.itertuples(index=False)]
-        return [*questions, *(w.note(caution.text) for caution in judged.cautions)]
+        questions += [f"{title}: {advice}" for title, advice in advised(result, w)]
+        return [*questions, *(w.note(caution.text) for caution in result.judged.cautions)]
 
     def _write(self, key: str) -> None:
         """Write one of the files in the background; below its name stands that it is there, or what is wrong."""

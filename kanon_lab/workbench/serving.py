@@ -30,11 +30,9 @@ from kanon_lab import files
 from kanon_lab.errors import StorageError
 from kanon_lab.folders import held_folder
 from kanon_lab.terms import texts
-from kanon_lab.workbench.gate import BLANK, Gate, headers, refusal
+from kanon_lab.workbench.gate import BLANK, OPEN_FILE, OPEN_LANGUAGE, Gate, headers, refusal
 
 HOST = "127.0.0.1"
-#: Where the page finds the file that the command named, and its language: not in its address.
-OPEN_FILE, OPEN_LANGUAGE = "KANON_LAB_OPEN_FILE", "KANON_LAB_OPEN_LANGUAGE"
 CELL = "from kanon_lab.workbench import workbench\n\nworkbench()"
 _TEMPLATES = Path(__file__).with_name("templates")
 _KERNEL, _NOTEBOOK = "kanon-lab-workbench", "workbench.ipynb"

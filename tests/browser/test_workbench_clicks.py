@@ -120,7 +120,6 @@ def commands_give_the_same(person: Person, written: Path, folder: Path) -> None:
     assert {*names, "recipe.yml"} == {path.name for path in written.iterdir()}
 
 
-@pytest.mark.slow
 def test_from_a_file_to_its_release_by_clicks(served, office, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     person = Person(office.new_page(), served.address)

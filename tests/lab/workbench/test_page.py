@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pandas as pd
+import pytest
 from ipywidgets import Widget
 
 from kanon_lab.workbench.drafts import drafts_folder
@@ -182,13 +183,20 @@ def test_bars_beside_a_recoding_follow_its_sliders_and_groups(opened):
     assert step.settings == {"variable": ["sex"], "groups": {"person": [*menu.options]}, "others": "keep"}
 
 
-def test_next_steps_are_tried_and_taken(opened):
+@pytest.fixture
+def bench_that_tried(opened):
+    """A workbench after the steps that may come next were tried."""
     bench = opened("survey.csv")
     bench.change(bench.session.draft.with_settings(key_variables=["age", "sex"], limits={"k": 3}))
     bench.wait()
     bench.go("protect")
     press(bench.places["protect"].box, "What would help most?")
     bench.wait()
+    return bench
+
+
+def test_next_steps_are_tried_and_taken(bench_that_tried):
+    bench = bench_that_tried
     tried = bench.places["protect"].tried
     assert "Suppress" in str([one.value for one in widgets_of(tried) if hasattr(one, "value")])
     press(tried, "Take this step")
@@ -330,14 +338,18 @@ def test_a_form_changes_the_step_that_it_was_opened_for_alone(opened):
     bench.wait()
 
 
-def test_what_was_tried_goes_with_any_change(opened):
-    bench = opened("survey.csv")
-    bench.change(bench.session.draft.with_settings(key_variables=["age", "sex"], limits={"k": 3}))
-    bench.wait()
-    bench.go("protect")
-    press(bench.places["protect"].box, "What would help most?")
-    bench.wait()
+def test_what_was_tried_goes_with_any_change(bench_that_tried):
+    bench = bench_that_tried
     assert bench.places["protect"].tried.children
     bench.undo.click()
     assert not bench.places["protect"].tried.children
     bench.wait()
+
+
+def test_buttons_of_the_steps_stay_when_the_verdict_comes(opened):
+    bench = opened("survey.csv")
+    bench.go("protect")
+    bench.change(bench.session.draft.with_step("shuffle_records", {}))
+    before = bench.places["protect"].steps.children
+    bench.wait()
+    assert bench.fresh is not None and bench.places["protect"].steps.children == before
