@@ -98,6 +98,8 @@ class Draft:
 
     def with_role(self, column: str, role: str) -> Draft:
         """With another role of a column; where one column alone may have it, the one that had it has none."""
+        if role == self.role_of(column):
+            return self
         roles: dict[str, Any] = {
             name: [other for other in _listed(self.settings.get(name)) if other != column] for name in LISTS
         }

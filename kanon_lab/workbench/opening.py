@@ -65,7 +65,7 @@ class Opening(Place):
             first = Draft.read(recipe) if recipe and draft is None else draft
             return Session(file, language=language, draft=first, **reading)
 
-        self.bench.compute(job, self.bench.opened)
+        self.bench.open(job)
 
     def _uploaded(self, uploaded: Any) -> None:
         """Put a file that was sent through the page where it is read from, and keep nothing of it in the page."""

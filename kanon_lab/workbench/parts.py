@@ -73,9 +73,26 @@ class Place:
         self.bench, self.w = bench, bench.w
         self.box = widgets.VBox()
         self.box.add_class("kanon-place")
+        self._asked: dict[Any, Any] = {}
 
     def fill(self) -> None:
         """Show what there is to show."""
+
+    def ask(self, box: Any, compute: Callable[[Any, Any], Any], show: Callable[[Any], Iterable[Any]]) -> None:
+        """Compute what a click asks of the result, and show it in a box until the draft changes."""
+        result = self.bench.judged
+
+        def done(answer: Any) -> None:
+            swap(box, show(answer))
+            self._asked[box] = result.draft
+
+        self.bench.work.submit(lambda progress: compute(result, progress), done, self.bench.say, "asked")
+
+    def forget(self) -> None:
+        """Take away what was asked of another draft than that of now."""
+        for box in [box for box, draft in self._asked.items() if draft != self.bench.session.draft]:
+            swap(box, [])
+            del self._asked[box]
 
     def button(self, key: str, act: Callable[[], None], *, style: str = "", **parts: Any) -> Any:
         """A button that acts; what goes wrong becomes one line of the page."""
@@ -128,10 +145,15 @@ def shown(parts: Iterable[Part | Figure | Section]) -> list[Any]:
     return inner
 
 
-def swap(box: Any, children: Iterable[Any], kept: Iterable[Any] = ()) -> None:
-    """Put other widgets into a box; those that go are closed with all that is in them, unless they are `kept`."""
+def fade(box: Any, is_stale: bool) -> None:
+    """Grey what is out of date until the new is there."""
+    (box.add_class if is_stale else box.remove_class)("kanon-stale")
+
+
+def swap(box: Any, children: Iterable[Any]) -> None:
+    """Put other widgets into a box; those that go are closed with all that is in them."""
     gone, box.children = box.children, tuple(children)
-    left = [widget for widget in gone if widget not in box.children and widget not in kept]
+    left = [widget for widget in gone if widget not in box.children]
     while left:
         left += getattr(widget := left.pop(), "children", ())
         widget.close()

@@ -16,7 +16,7 @@ from kanon_lab.recipes.steps import STEPS, kind_of
 from kanon_lab.recipes.yaml_file import yaml_line
 from kanon_lab.show.forms import Form
 from kanon_lab.workbench.drafts import Draft, Entry
-from kanon_lab.workbench.parts import WIDE, Place, advised, row, sides, swap
+from kanon_lab.workbench.parts import WIDE, Place, advised, fade, row, sides, swap
 from kanon_lab.workbench.recoding import Beside
 from kanon_lab.workbench.session import Result
 
@@ -38,7 +38,6 @@ class Protect(Place):
         self.kind.observe(self.safely(lambda change: self._new(change["new"])), "value")
         self.form: Form | None = None
         self.entry: Entry | None = None
-        self._tried_of: Draft | None = None
         self._listed: Draft | None = None
         self.form_box = widgets.VBox()
         self.form_box.add_class("kanon-form")
@@ -59,13 +58,13 @@ class Protect(Place):
             return
         if self.entry is not None and self._place(self.entry) is None:  # the step of the form is gone, or another
             self._close()
-        if self._tried_of != session.draft:
-            swap(self.tried, [])
         if self._listed is not session.draft:  # a button that is made anew for the same list would lose a click
             self._listed = session.draft
             rows = [self._step(place, entry) for place, entry in enumerate(session.draft.steps)]
             swap(self.steps, rows or [self.text("no_steps_yet")])
         result = self.bench.fresh
+        fade(self.history, result is None)
+        fade(self.advice, result is None)
         if result is not None:
             self.history.value = w.table(self._history(result), "bench_history").html
             swap(self.advice, self._advice(result))
@@ -153,24 +152,19 @@ class Protect(Place):
 
     def _try(self) -> None:
         """Try what may come next, and show what each step leaves and takes."""
-        session, result, w = self.bench.session, self.bench.fresh, self.w
-        if result is None:
-            self.bench.say(w.say("computing_verdict" if session else "no_file"))
-            return
+        session, w = self.bench.session, self.w
 
         def called(name: str, settings: dict[str, Any]) -> str:
             return f"{w.say(f'step_{name}')} {visible(yaml_line(settings)) if settings else ''}"
 
-        def done(tries: list[NextStep]) -> None:
-            rows = [row(self._tried(step, called(step.name, step.settings))) for step in tries[:_MOST_TRIES]]
-            key = "tried" if rows else "tried_none"
-            self._tried_of = result.draft
-            swap(self.tried, [self.text(key), *rows])
-
-        def job(progress: Any) -> list[NextStep]:
+        def compute(result: Result, progress: Any) -> list[NextStep]:
             return session.try_next(result, lambda name, settings: progress(called(name, settings)))
 
-        self.bench.compute(job, done)
+        def show(tries: list[NextStep]) -> list[Any]:
+            rows = [row(self._tried(step, called(step.name, step.settings))) for step in tries[:_MOST_TRIES]]
+            return [self.text("tried" if rows else "tried_none"), *rows]
+
+        self.ask(self.tried, compute, show)
 
     def _tried(self, step: NextStep, name: str) -> Any:
         """A step that was tried, with the button that takes it."""

@@ -10,8 +10,9 @@ from typing import Any
 import ipywidgets as widgets
 
 from kanon_lab.data.microdata import FORMATS
-from kanon_lab.errors import KanonLabError, visible
+from kanon_lab.errors import visible
 from kanon_lab.show.forms import fault
+from kanon_lab.workbench.drafts import Draft
 from kanon_lab.workbench.parts import WIDE, Place, advised, row
 from kanon_lab.workbench.session import INTERNAL, PAGE, PROTECTED, RECIPE
 
@@ -34,6 +35,7 @@ class Releasing(Place):
         self.format = widgets.Dropdown(options=[*FORMATS], description=w.say("format"), **_WIDE)
         self.overwrite = widgets.Checkbox(description=w.say("overwrite"), indent=False, layout={"width": "auto"})
         self.lines = {key: widgets.HTML() for key in self.names}
+        self._written: dict[str, tuple[str, Draft]] = {}
         writers = {key: self.button(f"write_{key}", partial(self._write, key)) for key in self.names}
         beside = {"protected": [self.format]}
         files = [row(self.names[key], *beside.get(key, []), writers[key], self.lines[key]) for key in self.names]
@@ -56,6 +58,9 @@ class Releasing(Place):
         questions = self._questions()
         listed = "".join(f"<li>{escape(question)}</li>" for question in questions)
         words = w.say("open_questions", count=len(questions)) if questions else w.say("nothing_open")
+        for key, (name, draft) in self._written.items():
+            said = w.say("written" if draft == session.draft else "written_before", name=name)
+            self.lines[key].value = f"<p role='status'>{escape(said)}</p>"
         self.open_questions.value = f"<h3>{escape(words)}</h3><ul class='kanon-open'>{listed}</ul>"
         targets = self.targets
         commands = session.command_lines(*(targets[key] for key in ("recipe", "page", "protected", "internal")))
@@ -71,16 +76,15 @@ class Releasing(Place):
         undecided = session.draft.undecided(session.columns)
         questions = [w.say("decide", columns=w.listed(map(visible, undecided)))] if undecided else []
         if result is None:
-            return [*questions, w.say("computing_verdict")]
+            return [*questions, w.say(self.bench.why)]
         questions += [f"{title}: {advice}" for title, advice in advised(result, w)]
         return [*questions, *(w.note(caution.text) for caution in result.judged.cautions)]
 
     def _write(self, key: str) -> None:
         """Write one of the files in the background; below its name stands that it is there, or what is wrong."""
-        session, line = self.bench.session, self.lines[key]
-        path, overwrite, result = Path(self.targets[key]), self.overwrite.value, self.bench.fresh
-        if session is None or result is None:
-            raise KanonLabError(self.w.say("no_file" if session is None else "computing_verdict"))
+        session, result, line = self.bench.session, self.bench.judged, self.lines[key]
+        path, overwrite = Path(self.targets[key]), self.overwrite.value
+        self._written.pop(key, None)
         line.value = ""
         is_name = path.name == self.targets[key] and self.names[key].value.strip() and not path.name.startswith(".")
         if not is_name or [*self.targets.values()].count(path.name) > 1:
@@ -97,7 +101,8 @@ class Releasing(Place):
                 session.write_report(path, internal=key == "internal", overwrite=overwrite, result=result)
 
         def done(_: Any) -> None:
-            line.value = f"<p role='status'>{escape(self.w.say('written', name=path.name))}</p>"
+            self._written[key] = path.name, result.draft
+            self.fill()
 
         def failed(text: str) -> None:
             line.value = fault(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import gettempdir
 from typing import Any
@@ -23,6 +23,7 @@ from kanon_lab.recipes.risk_map import Walk, runs_of
 from kanon_lab.recipes.settings import FileSettings, RecipeSettings
 from kanon_lab.recipes.verdict import VERDICT, Judged, Release, judge_release, k_of
 from kanon_lab.recipes.yaml_file import dump_yaml, parse_yaml, seen_from
+from kanon_lab.report.analysis import Analysis, analyse_release
 from kanon_lab.report.build import Report, make_report
 from kanon_lab.report.config import ReportConfig, as_config
 from kanon_lab.report.first_config import first_config, first_steps, guess_roles, usual_indicators, usual_limits
@@ -84,6 +85,7 @@ class Session:
         self.past: list[Draft] = []
         self.future: list[Draft] = []
         self._made: Draft | None = None
+        self._analysed: tuple[Result, Analysis] | None = None
         self._walk = Walk(self.file)
 
     @property
@@ -190,6 +192,15 @@ class Session:
         soon = [row for name, limit in config.limits.items() if name not in later for row in release.rows(name, limit)]
         early(pd.DataFrame(soon, columns=VERDICT, dtype=object), later)
         return Result(draft, config, protection, release, judge_release(release, config.limits))
+
+    def analyse(self, result: Result, progress: Callable[[str], None], *, office: bool = False) -> Analysis:
+        """What a report says of a result, as counts; with what is for the `office` alone if so. It is kept."""
+        kept = self._analysed
+        if kept is None or kept[0] is not result or (office and kept[1].office is None):
+            of_file = self.file, replace(result.config, map=None), result.protection, result.release, result.judged
+            options: dict[str, Any] = {"name": self.name, "progress": progress, "internal": True}
+            kept = self._analysed = result, analyse_release(*of_file, **options, brief=not office)
+        return kept[1]
 
     def try_next(self, result: Result, before: Callable[[str, dict[str, Any]], None]) -> list[NextStep]:
         """Try steps that may come next, by what measures a map of recipes; `before` is called before each."""

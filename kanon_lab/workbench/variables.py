@@ -31,7 +31,7 @@ class Variables(Place):
         super().__init__(bench)
         self.state, self.list = widgets.HTML(), widgets.VBox()
         self.roles: dict[str, Any] = {}
-        self.page, self._filling, self._order = 0, False, list[Any]()
+        self.page, self._order = 0, list[Any]()
         self.before = self.button("page_before", lambda: self._turn(-1))
         self.after = self.button("page_after", lambda: self._turn(1))
         go_on = self.button("go_risk", lambda: self.bench.go("risk"), style="primary")
@@ -53,10 +53,8 @@ class Variables(Place):
             return
         if not self.roles:
             self._show_page()
-        self._filling = True
         for name, control in self.roles.items():
             control.value = session.draft.role_of(name)
-        self._filling = False
         undecided = len(session.draft.undecided(session.columns))
         key = "some_undecided" if undecided else "all_decided"
         self.state.value = f"<p role='status'>{escape(self.w.say(key, columns=undecided))}</p>"
@@ -104,9 +102,6 @@ class Variables(Place):
             yield box
 
     def _chosen(self, name: str, change: Any, line: Any) -> None:
-        if self._filling:
-            return
-
         def say(text: str) -> None:
             line.value = fault(text)
 

@@ -24,13 +24,13 @@ def write(progress):
         while True:
             time.sleep(0.01)
 
-Background(print, queue=True).submit(write, print, print)
+Background(lambda: None, queue=True).submit(write, print, print)
 assert began.wait(20)
 """
 
 
 def test_those_of_a_queue_run_in_their_order_until_it_is_stopped():
-    jobs, ran, go = Background(lambda step: None, queue=True), [], Event()
+    jobs, ran, go = Background(lambda: None, queue=True), [], Event()
 
     def job(name):
         return lambda progress: go.wait(20) and name
@@ -57,7 +57,7 @@ def test_those_of_a_queue_run_in_their_order_until_it_is_stopped():
 
 
 def test_of_jobs_from_many_threads_the_last_alone_comes_to_something():
-    jobs, ran = Background(lambda step: None), []
+    jobs, ran = Background(lambda: None), []
 
     def job(progress):
         time.sleep(0.2)

@@ -217,7 +217,7 @@ def test_other_values_of_k_and_indicators_are_compared(opened):
     press(bench.places["compare"].box, "Compare rates and means that users may publish")
     bench.wait()
     assert bench.session.draft.settings["indicators"]["means"] == ["income"]
-    sections = bench.places["compare"].sections.parts.children
+    sections = bench.places["compare"].sections.children
     assert "overlap" in "".join(str(one.value) for one in sections if hasattr(one, "value"))
 
 
@@ -225,13 +225,13 @@ def test_the_riskiest_combinations_come_after_a_click_alone(opened):
     bench = opened("survey.csv")
     bench.go("risk")
     bench.wait()
-    sections = bench.places["risk"].sections
-    before = len(sections.more.children)
-    press(sections.box, "Show the riskiest combinations")
+    risk = bench.places["risk"]
+    assert not risk.riskiest.children
+    press(risk.box, "Show the riskiest combinations")
     bench.wait()
-    assert len(sections.more.children) > before
-    press(sections.box, "Hide them")
-    assert len(sections.more.children) == before
+    assert len(risk.riskiest.children) > 1
+    press(risk.box, "Hide them")
+    assert not risk.riskiest.children
 
 
 def test_what_runs_is_stopped(opened):
