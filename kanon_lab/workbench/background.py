@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from threading import RLock, Thread
+from threading import RLock, Thread, current_thread, main_thread
 from time import monotonic, sleep
 from typing import Any
 from weakref import WeakSet
@@ -146,6 +147,16 @@ def _imports(thread: Thread) -> bool:
 
 
 _ALL: WeakSet[Background] = WeakSet()
+
+
+def leave_on_sigterm() -> None:
+    """Let a kernel that is asked to end by a signal leave as any program does, so that no half-written file stays."""
+
+    def leave(number: int, _: Any) -> None:
+        raise SystemExit(128 + number)
+
+    if current_thread() is main_thread() and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, leave)
 
 
 @atexit.register

@@ -22,8 +22,6 @@ from kanon_lab.workbench.parts import WIDE, Place, row
 from kanon_lab.workbench.session import READING, Session
 
 _FACTS = ("name", "records", "columns", "format", "encoding", "separator", "decimal", "bytes")
-# Bytes of a file that is sent through the page.
-_MOST_BYTES = 200_000_000
 _KIND = "synthetic"
 
 
@@ -54,7 +52,7 @@ class Opening(Place):
         guide = widgets.HTML(f"<details><summary>{escape(w.say('tour'))}</summary><ol>{tour}</ol></details>")
         self.box.children = (self.heading("place_file"), *choose, guide, self.offer, self.facts)
 
-    def open(self, file: str | None, draft: Draft | None = None) -> None:
+    def open(self, file: str | None, draft: Draft | None = None, *, sent: bool = False) -> None:
         """Read a file in the background, and go on with it, and with a draft or the recipe that was chosen."""
         if not file:
             raise OptionError(self.w.say("no_file"))
@@ -63,7 +61,10 @@ class Opening(Place):
         def job(progress: Any) -> Session:
             progress(self.w.say("reading"))
             first = Draft.read(recipe) if recipe and draft is None else draft
-            return Session(file, language=language, draft=first, **reading)
+            session = Session(file, language=language, draft=first, sent=sent, **reading)
+            if draft is not None:  # the offer was taken
+                session.kept = None
+            return session
 
         self.bench.open(job)
 
@@ -73,11 +74,11 @@ class Opening(Place):
             return
         name, content = Path(uploaded[0]["name"]).name, uploaded[0]["content"]
         self.upload.value = ()
-        if len(content) > _MOST_BYTES:
-            raise OptionError(self.w.say("too_large", most=self.w.number(_MOST_BYTES)))
+        if not files.fits(len(content)):
+            raise OptionError(self.w.say("too_large", most=files.limit() or files.MAX_BYTES))
         path = Path(mkdtemp(dir=self.bench.folder)) / name
         files.write_bytes(path, bytes(content))
-        self.open(str(path))
+        self.open(str(path), sent=True)
 
     def fill(self) -> None:
         session, w = self.bench.session, self.w
@@ -96,14 +97,14 @@ class Opening(Place):
 
     def _offer(self, session: Session) -> tuple[Any, ...]:
         """What an earlier session has left for this file."""
-        if session.past or (kept := session.kept) is None:
+        if (kept := session.kept) is None:
             return ()
 
         def forget() -> None:
             session.forget()
             self.fill()
 
-        go_on = self.button("go_on", lambda: self.open(session.source, kept), style="primary")
+        go_on = self.button("go_on", lambda: self.open(session.source, kept, sent=session.sent), style="primary")
         return self.text("draft_kept", steps=len(kept.steps)), row(go_on, self.button("start_anew", forget))
 
 

@@ -17,7 +17,7 @@ from kanon_lab.folders import held_folder
 from kanon_lab.recipes.verdict import is_set
 from kanon_lab.report.measured import limit_title, limit_value, limit_wanted
 from kanon_lab.show.forms import fault
-from kanon_lab.workbench.background import Background, Job
+from kanon_lab.workbench.background import Background, Job, leave_on_sigterm
 from kanon_lab.workbench.findings import Compare, Risk
 from kanon_lab.workbench.gate import OPEN_FILE, OPEN_LANGUAGE
 from kanon_lab.workbench.opening import Opening
@@ -242,6 +242,7 @@ def workbench(file: str | None = None, language: str | None = None) -> Any:
     >>> type(workbench(language="es")).__name__
     'VBox'
     """
+    leave_on_sigterm()
     bench = Workbench(language or os.environ.get(OPEN_LANGUAGE) or "en")
     bench.box.bench = bench  # kept as long as it is shown
     if file := file or os.environ.get(OPEN_FILE):

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import gettempdir
 from typing import Any
 
 import pandas as pd
@@ -29,7 +28,7 @@ from kanon_lab.report.config import ReportConfig, as_config
 from kanon_lab.report.first_config import first_config, first_steps, guess_roles, usual_indicators, usual_limits
 from kanon_lab.report.shapes import check_named, unanswered
 from kanon_lab.terms import texts
-from kanon_lab.workbench.drafts import LISTS, SINGLES, Draft, forget_draft, keep_draft, kept_draft
+from kanon_lab.workbench.drafts import LISTS, SINGLES, Draft, Drafts
 
 #: Names of what is written, unless others are given.
 RECIPE, PAGE, INTERNAL, PROTECTED = "recipe.yml", "report.html", "internal.html", "protected"
@@ -61,6 +60,8 @@ class Session:
         Of the configuration and its report.
     draft : Draft, optional
         What to go on with; by default the guesses of ``kanon-lab init``.
+    sent : bool
+        Whether the file was sent through the page: its user knows it by its name alone.
     **reading
         Options of `kanon_lab.data.read_file`, in place of those of the draft.
 
@@ -73,8 +74,16 @@ class Session:
     False
     """
 
-    def __init__(self, source: str | Path, *, language: str = "en", draft: Draft | None = None, **reading: Any) -> None:
-        self.source, earlier = str(source), {} if draft is None else draft.settings
+    def __init__(
+        self,
+        source: str | Path,
+        *,
+        language: str = "en",
+        draft: Draft | None = None,
+        sent: bool = False,
+        **reading: Any,
+    ) -> None:
+        self.source, self.sent, earlier = str(source), sent, {} if draft is None else draft.settings
         reading = {**{name: earlier[name] for name in READING if name in earlier}, **reading}
         with names_only(Path(source)):
             self.file: MicrodataFile = read_file(source, **{"max_bytes": files.limit(), **reading})
@@ -87,6 +96,10 @@ class Session:
         self._made: Draft | None = None
         self._analysed: tuple[Result, Analysis] | None = None
         self._walk = Walk(self.file)
+        self._drafts = Drafts(str(self.file.found["sha256"]))
+        self.kept = self._drafts.newest(lambda draft: as_config(draft.configuration))
+        if self.kept == self.draft:
+            self.kept = None
 
     @property
     def name(self) -> str:
@@ -132,17 +145,12 @@ class Session:
 
     def _take(self, draft: Draft) -> None:
         self.draft, self._made = draft, None
-        keep_draft(draft, str(self.file.found["sha256"]))
-
-    @property
-    def kept(self) -> Draft | None:
-        """The draft of an earlier session with the same file, if it is another than this."""
-        kept = kept_draft(str(self.file.found["sha256"]), lambda draft: as_config(draft.configuration))
-        return None if kept == self.draft else kept
+        self._drafts.keep(draft)
 
     def forget(self) -> None:
-        """Remove the draft that is kept."""
-        forget_draft(str(self.file.found["sha256"]))
+        """Remove the drafts that earlier sessions have kept."""
+        self._drafts.forget()
+        self.kept = None
 
     def _with_seed(self, draft: Draft) -> Draft:
         """The same with a seed where a step is random, so that the commands repeat it; checked as far as can be."""
@@ -232,8 +240,7 @@ class Session:
         source = Path(self.source)
         with suppress(ValueError):
             source = source.relative_to(Path.cwd())
-        sent = source.is_absolute() and source.is_relative_to(gettempdir())  # through the page: known by its name
-        file = source.name if sent else str(source)
+        file = source.name if self.sent else str(source)
         lines = [
             ["kanon-lab", "protect", file, "--recipe", recipe, "--out", protected],
             ["kanon-lab", "report", file, "--config", recipe, "--out", page],

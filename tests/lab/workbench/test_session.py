@@ -100,12 +100,26 @@ def test_a_draft_is_kept_without_data_for_its_owner_and_offered_again(session):
     session.change(session.draft.with_step("recode", BANDS).with_switched(0))
     (path,) = drafts_folder().iterdir()
     assert path.stat().st_mode & 0o777 == 0o600
-    again = Session("survey.csv")
-    assert again.kept == session.draft
-    again.change(again.kept)
+    again = Session("survey.csv", draft=Session("survey.csv").kept)
     assert again.draft == session.draft and not again.draft.steps[0].on
     again.forget()
     assert Session("survey.csv").kept is None
+
+
+def test_sessions_on_one_file_keep_their_drafts_apart(session):
+    session.change(session.draft.with_step("recode", BANDS))
+    other = Session("survey.csv")
+    other.change(other.draft.with_limit("k", 7))  # before the offer is answered
+    assert other.kept == session.draft and len([*drafts_folder().iterdir()]) == 2
+    assert Session("survey.csv").kept == other.draft
+    session.change(session.draft.with_limit("k", 4))
+    assert Session("survey.csv").kept == session.draft
+    other.forget()
+    assert Session("survey.csv").kept == other.draft
+    for _ in range(9):
+        other = Session("survey.csv")
+        other.change(other.draft.with_limit("k", 8))
+    assert len([*drafts_folder().iterdir()]) == 5
 
 
 def test_a_draft_that_is_damaged_is_none(session):
