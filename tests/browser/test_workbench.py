@@ -120,15 +120,16 @@ def test_without_the_token_nobody_gets_anything(served, chromium):
 
 
 def test_ctrl_c_ends_it_and_leaves_nothing(served):
-    kernels = [*served.temporary.glob("*/kernel-*.json")]
-    assert kernels
+    held = served.held()
+    kernels = [path for folder in held for path in folder.glob("kernel-*.json")]
+    assert kernels and [path for path in kernels[0].parent.iterdir() if path.is_socket()]
     for place in kernels:  # other users of the machine could listen at a port
         assert json.loads(place.read_text())["transport"] == "ipc" and place.parent.stat().st_mode & 0o77 == 0
     inside = {path for path in served.left() if "ipynb" in path or "kernel" in path or "secret" in path}
     assert inside and all("kanon-lab-" in path for path in inside)
     assert not [path for path in served.left() if str(served.temporary) not in path]
     assert served.end() == (0, "ended\n", "")
-    assert served.left() == []
+    assert served.left() == [] and not [folder for folder in held if folder.exists()]
 
 
 @pytest.mark.slow
