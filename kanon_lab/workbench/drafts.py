@@ -20,6 +20,8 @@ LISTS = ("key_variables", "sensitive_variables", "numeric_variables", "direct_id
 REMOVED = "remove_variables"
 #: All that a column may be, in the order of a menu; "" is not decided.
 CHOICES = ("", LISTS[0], *SINGLES, *LISTS[1:], REMOVED)
+# Steps that come last, in this order: what is recoded after them takes more than it need.
+_LATE = {"suppress": 1, "suppress_risk": 1, "shuffle_members": 2, "shuffle_records": 2, "renumber": 2}
 # What stands first in a configuration, and last.
 _FIRST = ("title", "language", "key_variables", *SINGLES, *LISTS[3:4], *LISTS[1:3], *LISTS[4:], "limits")
 _LAST = ("seed", "steps", "map")
@@ -114,12 +116,15 @@ class Draft:
             names = [] if place is None else [*_listed(steps[place].settings["variables"])]
             names = [name for name in names if name != column] + ([column] if role == REMOVED else [])
             steps[place or 0 : 0 if place is None else place + 1] = [Entry(REMOVED, {"variables": names})][: len(names)]
-        return replace(self.with_settings(**roles), steps=tuple(steps))
+        return self.with_settings(**roles)._of(steps)
 
     def with_step(self, name: str, settings: Mapping[str, Any], place: int | None = None) -> Draft:
-        """With one more step at the end, or another in place of that at `place` (from 0 on)."""
+        """With one more step, before those that come last, or another in place of that at `place` (from 0 on)."""
         if place is None:
-            return replace(self, steps=(*self.steps, Entry(name, dict(settings))))
+            rank, place = _LATE.get(name, 0), len(self.steps)
+            while place and _LATE.get(self.steps[place - 1].name, 0) > rank:
+                place -= 1
+            return self._of((*self.steps[:place], Entry(name, dict(settings)), *self.steps[place:]))
         return self._with(place, Entry(name, dict(settings), self.steps[place].on))
 
     def without_step(self, place: int) -> Draft:
@@ -131,13 +136,26 @@ class Draft:
         return self._with(place, self.steps[place]._replace(on=not self.steps[place].on))
 
     def _with(self, place: int, *steps: Entry) -> Draft:
-        return replace(self, steps=(*self.steps[:place], *steps, *self.steps[place + 1 :]))
+        return self._of((*self.steps[:place], *steps, *self.steps[place + 1 :]))
+
+    def _of(self, steps: Iterable[Entry]) -> Draft:
+        """With other steps. A suppression orders only keys that are still there when it comes."""
+        kept, gone = list[Entry](), set[str]()
+        for step in steps:
+            gone |= {*_listed(step.settings.get("variables"))} if step.name == REMOVED and step.on else set()
+            if isinstance(order := step.settings.get("importance"), Mapping):
+                left = {*_listed(self.settings.get(LISTS[0]))} - gone
+                order = {name: rank for name, rank in order.items() if name in left}
+                others = {name: value for name, value in step.settings.items() if name != "importance"}
+                step = step._replace(settings={**others, **({"importance": order} if order else {})})
+            kept.append(step)
+        return replace(self, steps=tuple(kept))
 
     def with_moved(self, place: int, by: int) -> Draft:
         """With the step at `place` so many places later, or earlier where `by` is negative."""
         steps = [*self.steps]
         steps.insert(min(max(place + by, 0), len(steps)), steps.pop(place))
-        return replace(self, steps=tuple(steps))
+        return self._of(steps)
 
 
 def _listed(names: object) -> Sequence[str]:

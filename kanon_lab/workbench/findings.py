@@ -35,7 +35,7 @@ class Finding(Place):
 
     def fill(self) -> None:
         result = self.bench.fresh
-        fade(self.sections, result is None)
+        fade(self.sections, self._shown is not None and self._shown is not result)
 
         def analyse(progress: Any) -> Analysis:
             return self.bench.session.analyse(result, progress)
@@ -43,6 +43,7 @@ class Finding(Place):
         def show(analysis: Analysis) -> None:
             swap(self.sections, [part for name in self.names for part in self.section(analysis, name)])
             self._shown = result
+            fade(self.sections, False)
 
         if result is not None and result is not self._shown:
             self.bench.work.submit(analyse, show, self.bench.say, "view")

@@ -50,20 +50,25 @@ class Opening(Place):
         choose = [self.text("about_file"), self.file, self.recipe, more, row(start, self.upload)]
         tour = "".join(f"<li>{escape(w.say(f'tour_{n}'))}</li>" for n in range(1, 7))
         guide = widgets.HTML(f"<details><summary>{escape(w.say('tour'))}</summary><ol>{tour}</ol></details>")
-        self.box.children = (self.heading("place_file"), *choose, guide, self.offer, self.facts)
+        self.box.children = (self.heading("place_file"), self.offer, *choose, guide, self.facts)
 
-    def open(self, file: str | None, draft: Draft | None = None, *, sent: bool = False) -> None:
-        """Read a file in the background, and go on with it, and with a draft or the recipe that was chosen."""
+    def open(self, file: str | None, *, sent: bool = False) -> None:
+        """Read a file in the background, and go on with it: with the recipe that was chosen, or the last draft."""
         if not file:
             raise OptionError(self.w.say("no_file"))
         reading, recipe, language = self.reading.read(), self.recipe.value, self.w.language
 
         def job(progress: Any) -> Session:
             progress(self.w.say("reading"))
-            first = Draft.read(recipe) if recipe and draft is None else draft
+            first = Draft.read(recipe) if recipe else None
             session = Session(file, language=language, draft=first, sent=sent, **reading)
-            if draft is not None:  # the offer was taken
+            if recipe or (kept := session.kept) is None:
                 session.kept = None
+            elif any(kept.settings.get(name) != session.draft.settings.get(name) for name in READING):
+                session = Session(file, language=language, draft=kept, sent=sent)
+                session.kept = kept
+            else:
+                session.change(kept)
             return session
 
         self.bench.open(job)
@@ -85,6 +90,8 @@ class Opening(Place):
         if session is None:
             return
         facts = session.file.found
+        if session.source in dict(self.file.options).values():
+            self.file.value = session.source
         rows = [(w.say(f"f_{name}"), _shown(facts.get(name), w)) for name in _FACTS if facts.get(name) is not None]
         rows += [(w.say("f_note"), w.note(note)) for note in reading_notes(session.file)]
         table = w.table(pd.DataFrame(rows, columns=["name", "value"]), "file_caption")
@@ -102,10 +109,9 @@ class Opening(Place):
 
         def forget() -> None:
             session.forget()
-            self.fill()
+            self.bench.change(session.begun)
 
-        go_on = self.button("go_on", lambda: self.open(session.source, kept, sent=session.sent), style="primary")
-        return self.text("draft_kept", steps=len(kept.steps)), row(go_on, self.button("start_anew", forget))
+        return self.text("draft_kept", steps=len(kept.steps)), row(self.button("start_anew", forget))
 
 
 def _shown(value: Any, w: Any) -> str:

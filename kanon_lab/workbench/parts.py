@@ -178,9 +178,9 @@ def style() -> Any:
     return widgets.HTML(f"<style>{sections_style()}{own}</style>")
 
 
-def frequencies(column: pd.Series, labels: Mapping, w: Speech, *, numeric: bool = False) -> str:
+def frequencies(column: pd.Series, labels: Mapping, w: Speech, *, numeric: bool = False, coded: bool = False) -> str:
     """The values of a column as bars: categories, those of few records pooled; of a quantity some quantiles."""
-    if is_quantity(column := plain(column), named=numeric):
+    if is_quantity(column := plain(column), named=numeric, coded=coded or bool(labels)):
         numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=float("nan"))
         quantiles = safe_quantiles(numbers, least=LEAST)
         listed = w.listed(f"{w.percent(share)}: {w.significant(value)}" for share, value in quantiles.items())

@@ -15,7 +15,7 @@ from kanon_lab.recipes.next_steps import NextStep
 from kanon_lab.recipes.steps import STEPS, kind_of
 from kanon_lab.recipes.yaml_file import yaml_line
 from kanon_lab.show.forms import Form
-from kanon_lab.workbench.drafts import Draft, Entry
+from kanon_lab.workbench.drafts import REMOVED, Draft, Entry
 from kanon_lab.workbench.parts import WIDE, Place, advised, fade, row, sides, swap
 from kanon_lab.workbench.recoding import Beside
 from kanon_lab.workbench.session import Result
@@ -44,7 +44,8 @@ class Protect(Place):
         first = self.button("first_steps", self._take_first)
         go_on = self.button("go_compare", lambda: self.bench.go("compare"))
         terms = w.terms("global_recoding local_suppression pram microaggregation information_loss true_key")
-        left = widgets.VBox([self.text("about_protect"), terms, row(first), self.kind, self.form_box, self.steps])
+        self._parts = self.text("about_protect"), terms, row(first), self.kind, self.form_box, self.steps
+        left = self.left = widgets.VBox(self._parts)
         self.tried = widgets.VBox()
         trying = self.button("try_steps", self._try)
         right = widgets.VBox([self.advice, row(trying), self.tried, self.history, row(go_on)])
@@ -61,7 +62,9 @@ class Protect(Place):
         if self._listed is not session.draft:  # a button that is made anew for the same list would lose a click
             self._listed = session.draft
             rows = [self._step(place, entry) for place, entry in enumerate(session.draft.steps)]
+            self.steps.children = [box for box in self.steps.children if box is not self.form_box]  # it stays open
             swap(self.steps, rows or [self.text("no_steps_yet")])
+            self._put_form()
         result = self.bench.fresh
         fade(self.history, result is None)
         fade(self.advice, result is None)
@@ -108,13 +111,22 @@ class Protect(Place):
     def _show_form(self, name: str, entry: Entry | None, settings: dict[str, Any]) -> Form:
         session, w = self.bench.session, self.w
         self.entry, self._name = entry, name
-        self.form = form = Form(kind_of(name).model, session.columns, w)
+        columns = [column for column in session.columns if name == REMOVED or session.draft.role_of(column) != REMOVED]
+        self.form = form = Form(kind_of(name).model, columns, w)
         form.values = settings or self._usual(name)
         beside = [Beside(form, name, self).box] if name in RECODINGS else []
         apply = self.button("apply" if entry is None else "change_step", self._apply, style="primary")
         title = widgets.HTML(f"<h3>{escape(w.say(f'step_{name}'))}</h3><p>{escape(w.say(f'does_{name}'))}</p>")
         swap(self.form_box, [title, form.box, *beside, row(apply, self.button("close", self._close))])
+        self._put_form()
         return form
+
+    def _put_form(self) -> None:
+        """Put the form below the step that it changes; that of a new step below the menu of steps."""
+        place = None if self.entry is None else self._place(self.entry)
+        rows = [box for box in self.steps.children if box is not self.form_box]
+        self.left.children = [part for part in self._parts if place is None or part is not self.form_box]
+        self.steps.children = rows if place is None else [*rows[: place + 1], self.form_box, *rows[place + 1 :]]
 
     def _usual(self, name: str) -> dict[str, Any]:
         """What a form begins with: the keys in their order for a suppression."""
@@ -145,6 +157,7 @@ class Protect(Place):
     def _close(self) -> None:
         self.form, self.entry = None, None
         swap(self.form_box, [])
+        self._put_form()
         self.kind.value = ""
 
     def _take_first(self) -> None:
@@ -194,4 +207,4 @@ class Protect(Place):
     def _advice(self, result: Result) -> list[Any]:
         """What to do about each limit that is not met."""
         lines = "".join(f"<li>{escape(advice)}</li>" for _, advice in advised(result, self.w))
-        return [widgets.HTML(f"<h3>{escape(self.w.say('h_unmet'))}</h3><ul>{lines}</ul>")] if lines else []
+        return [widgets.HTML(f"<h3>{escape(self.w.say('h_next'))}</h3><ul>{lines}</ul>")] if lines else []

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import ipywidgets as widgets
+from pandas.api.types import is_numeric_dtype as is_number
 
 from kanon_lab.data.microdata import FORMATS
 from kanon_lab.errors import visible
@@ -41,7 +42,8 @@ class Releasing(Place):
         files = [row(self.names[key], *beside.get(key, []), writers[key], self.lines[key]) for key in self.names]
         for control in (*self.names.values(), self.format):
             control.observe(self.safely(lambda _: self.fill()), "value")
-        parts = (self.text("about_release"), self.open_questions, self.overwrite, *files, self.recipe)
+        about = (self.text("about_release"), self.open_questions, self.text("about_reports"))
+        parts = (*about, self.overwrite, *files, self.recipe)
         self.box.children = (self.heading("place_release"), *parts)
 
     @property
@@ -78,6 +80,10 @@ class Releasing(Place):
         if result is None:
             return [*questions, w.say(self.bench.why)]
         questions += [f"{title}: {advice}" for title, advice in advised(result, w)]
+        spec, released = result.protection.spec, result.protection.frame
+        numbers = [name for name in spec.numeric_variables if name in released and is_number(released[name])]
+        if spec.key_variables and numbers:
+            questions.append(w.say("ask_quantities", columns=w.listed(map(visible, numbers))))
         return [*questions, *(w.note(caution.text) for caution in result.judged.cautions)]
 
     def _write(self, key: str) -> None:

@@ -90,7 +90,7 @@ class Session:
         check_named(self.file, self.name)
         self.guesses = guess_roles(self.file.frame, self.file.labels, self.file.variable_labels)
         draft = draft or Draft.of(self._first(language))
-        self.draft = self._with_seed(draft.with_settings(language=language, **reading))
+        self.draft = self.begun = self._with_seed(draft.with_settings(language=language, **reading))
         self.past: list[Draft] = []
         self.future: list[Draft] = []
         self._made: Draft | None = None
@@ -142,6 +142,7 @@ class Session:
         """Undo a draft that the file does not allow, if it came by the last change; what was before it stays."""
         if self._made is not None and self._made == self.draft == draft:
             self.undo()
+            self.future.pop()
 
     def _take(self, draft: Draft) -> None:
         self.draft, self._made = draft, None

@@ -80,15 +80,16 @@ class Variables(Place):
     def _rows(self, guesses: list[Any]) -> Iterator[Any]:
         w, session = self.w, self.bench.session
         words = texts("configuration", w.language) | {"language": w.language}
-        options = [(w.say(f"choice_{role}"), role) for role in CHOICES]
+        called = {role: w.say(f"choice_{role}") for role in CHOICES}
+        options = [(name, role) for role, name in called.items()]
         for guess in guesses:
             name, labels = guess.variable, session.file.labels.get(guess.variable, {})
             column = one_column(session.file.frame, name)
             label = session.file.variable_labels.get(name, "")
-            numeric = guess.role == "numeric_variables"
-            drawn = "" if guess.role == "direct_identifiers" else frequencies(column, labels, w, numeric=numeric)
+            about = {"numeric": guess.role == "numeric_variables", "coded": guess.role == "key_variables"}
+            drawn = "" if guess.role == "direct_identifiers" else frequencies(column, labels, w, **about)
             is_short = " open" if drawn.count("<tr>") <= _SHORT + 1 else ""
-            why = f"{reason(guess, words)}; {w.say('shape', missing=guess.missing)}"
+            why = f"{reason(guess, words, called)}; {w.say('shape', missing=guess.missing)}"
             fold = f"<details{is_short}><summary>{escape(w.say('values'))}</summary>{drawn}</details>" if drawn else ""
             titled = f"<b>{escape(visible(name))}</b> {escape(visible(label))}"
             about = widgets.HTML(f"{titled}<br>{escape(why)}{fold}")

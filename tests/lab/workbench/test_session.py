@@ -122,6 +122,29 @@ def test_sessions_on_one_file_keep_their_drafts_apart(session):
     assert len([*drafts_folder().iterdir()]) == 5
 
 
+def test_new_steps_come_before_those_that_are_last():
+    draft = Draft({"key_variables": ["age", "town"]})
+    for name in ("suppress", "shuffle_records", "recode", "suppress_risk"):
+        draft = draft.with_step(name, {})
+    assert [step.name for step in draft.steps] == ["recode", "suppress", "suppress_risk", "shuffle_records"]
+
+
+def test_a_suppression_orders_only_keys_that_are_left():
+    draft = Draft({"key_variables": ["age", "sex", "town"]})
+    draft = draft.with_step("suppress", {"importance": {"age": 1, "sex": 2, "town": 3}})
+    draft = draft.with_role("sex", "released_as_is").with_step("remove_variables", {"variables": ["town"]})
+    assert draft.steps[-1].settings == {"importance": {"age": 1}}
+    assert draft.with_role("age", "").steps[-1].settings == {}
+
+
+def test_a_refused_change_is_nothing_to_redo(session):
+    session.change(session.draft.with_step("recode", BANDS))
+    wrong = session.draft.with_step("recode", {"variable": ["nobody"], "width": 5})
+    session.change(wrong)
+    session.refuse(wrong)
+    assert session.future == [] and session.draft != wrong
+
+
 def test_a_draft_that_is_damaged_is_none(session):
     session.change(session.draft.with_limit("k", 5))
     (path,) = drafts_folder().iterdir()
