@@ -417,8 +417,8 @@ def test_a_form_changes_the_step_that_it_was_opened_for_alone(opened):
     press(protect.form_box, "Change this step")
     bench.wait()
     assert [step.name for step in bench.session.draft.steps] == ["remove_variables", "top_code", "shuffle_records"]
-    assert bench.session.draft.steps[2].settings["above"] == 70
-    press(protect.steps.children[2], "Edit")
+    assert bench.session.draft.steps[1].settings["above"] == 70
+    press(protect.steps.children[1], "Edit")
     bench.undo.click()
     assert protect.form is None and not protect.form_box.children
     bench.wait()
