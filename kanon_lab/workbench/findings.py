@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import ipywidgets as widgets
@@ -34,18 +35,15 @@ class Finding(Place):
         self._shown: Result | None = None
 
     def fill(self) -> None:
-        result = self.bench.fresh
+        session, result = self.session, self.bench.fresh
         fade(self.sections, result is None)
-
-        def analyse(progress: Any) -> Analysis:
-            return self.bench.session.analyse(result, progress)
 
         def show(analysis: Analysis) -> None:
             swap(self.sections, [part for name in self.names for part in self.section(analysis, name)])
             self._shown = result
 
         if result is not None and result is not self._shown:
-            self.bench.work.submit(analyse, show, self.bench.say, "view")
+            self.bench.work.submit(partial(session.analyse, result), show, self.bench.say, "view")
 
     def section(self, analysis: Analysis, name: str) -> list[Any]:
         """A section of the report as widgets."""
@@ -73,11 +71,10 @@ class Risk(Finding):
         self.box.children = (self.heading("place_risk"), terms, sides(limits, found))
 
     def fill(self) -> None:
-        if self.bench.session is not None:
-            if self._filled != self._limits:  # else what is being entered would go
-                self._filled = self._limits
-                self.limits.values = {name: self._filled.get(name) for name in _NAMES}
-            super().fill()
+        if self._filled != self._limits:  # else what is being entered would go
+            self._filled = self._limits
+            self.limits.values = {name: self._filled.get(name) for name in _NAMES}
+        super().fill()
 
     def _entered(self, name: str) -> None:
         field = self.limits.fields[name]
@@ -86,25 +83,24 @@ class Risk(Finding):
         except KanonLabError as error:
             field.say(str(error))
             return
-        self.bench.change(self.bench.session.draft.with_limit(name, value), field.say)
+        self.bench.change(self.session.draft.with_limit(name, value), field.say)
 
     def _take_usual(self) -> None:
-        session = self.bench.session
+        session = self.session
         self.bench.change(session.draft.with_settings(limits={**session.usual_limits(), **self._limits}))
 
     @property
     def _limits(self) -> dict[str, Any]:
-        return self.bench.session.draft.settings.get("limits", {})
+        return self.session.draft.settings.get("limits", {})
 
     def _show_office(self) -> None:
         """Show what the report for the office has besides: key values at the highest risk, and what each became."""
-        session = self.bench.session
 
         def show(analysis: Analysis) -> list[Any]:
             hide = self.button("hide_office", lambda: swap(self.riskiest, []))
             return [row(hide), *self.section(analysis, "internal")]
 
-        self.ask(self.riskiest, lambda result, progress: session.analyse(result, progress, office=True), show)
+        self.ask(self.riskiest, partial(self.session.analyse, office=True), show)
 
 
 class Compare(Finding):
@@ -116,7 +112,7 @@ class Compare(Finding):
         super().__init__(bench)
         self.map = widgets.VBox()
         tries = row(
-            self.button("indicators", lambda: bench.change(bench.session.with_indicators())),
+            self.button("indicators", lambda: bench.change(self.session.with_indicators())),
             self.button("try_k", self._try_k),
             self.button("go_release", lambda: bench.go("release"), style="primary"),
         )
@@ -124,7 +120,7 @@ class Compare(Finding):
 
     def _try_k(self) -> None:
         """Draw the map of this recipe with other values of k, and its own point."""
-        session, configuration = self.bench.session, self.bench.judged.draft.configuration
+        session, configuration = self.session, self.bench.judged.draft.configuration
         steps = configuration.get("steps", [])
         tried = [{name: _with_k(name, settings) for name, settings in step.items()} for step in steps]
         if tried == steps:

@@ -51,10 +51,7 @@ class Releasing(Place):
         return {**names, "protected": f"{names['protected'].removesuffix(f'.{self.format.value}')}.{self.format.value}"}
 
     def fill(self) -> None:
-        session, w = self.bench.session, self.w
-        if session is None:
-            self.open_questions.value = fault(w.say("no_file"))
-            return
+        session, w = self.session, self.w
         questions = self._questions()
         listed = "".join(f"<li>{escape(question)}</li>" for question in questions)
         words = w.say("open_questions", count=len(questions)) if questions else w.say("nothing_open")
@@ -72,7 +69,7 @@ class Releasing(Place):
 
     def _questions(self) -> list[str]:
         """What is still open: undecided columns, limits that are not met, and cautions."""
-        session, w, result = self.bench.session, self.w, self.bench.fresh
+        session, w, result = self.session, self.w, self.bench.fresh
         undecided = session.draft.undecided(session.columns)
         questions = [w.say("decide", columns=w.listed(map(visible, undecided)))] if undecided else []
         if result is None:
@@ -82,7 +79,7 @@ class Releasing(Place):
 
     def _write(self, key: str) -> None:
         """Write one of the files in the background; below its name stands that it is there, or what is wrong."""
-        session, result, line = self.bench.session, self.bench.judged, self.lines[key]
+        session, result, line = self.session, self.bench.judged, self.lines[key]
         path, overwrite = Path(self.targets[key]), self.overwrite.value
         self._written.pop(key, None)
         line.value = ""
