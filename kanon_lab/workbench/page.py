@@ -99,16 +99,15 @@ class Workbench:
     def update(self, say: Any = None) -> None:
         """Judge the draft in the background, and show the place in view again."""
         session, say = self.current, say or self.say
-        draft, refused = session.draft, False
+        draft = session.draft
         self._show_verdict("computing_verdict")
         self.show()
 
         def job(progress: Any) -> Result:
-            nonlocal refused
             try:
                 return session.judge(draft, progress, early)
             except KanonLabError:
-                refused = True
+                session.refuse(draft)
                 raise
 
         def done(result: Result) -> None:
@@ -117,8 +116,6 @@ class Workbench:
             self.show()
 
         def failed(line: str) -> None:
-            if refused:
-                session.refuse(draft)
             self._show_verdict("no_verdict")
             if session.draft != draft:
                 self.update()

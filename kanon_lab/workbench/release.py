@@ -61,7 +61,8 @@ class Releasing(Place):
         self.open_questions.value = f"<h3>{escape(words)}</h3><ul class='kanon-open'>{listed}</ul>"
         targets = self.targets
         commands = session.command_lines(*(targets[key] for key in ("recipe", "page", "protected", "internal")))
-        text, lines = escape(visible_lines(session.configuration())), escape("\n".join(commands))
+        shown = map(visible, session.configuration().splitlines())  # no character commands how a line is shown
+        text, lines = escape("\n".join(shown)), escape("\n".join(commands))
         self.recipe.value = (
             f"<h3>{escape(w.say('commands'))}</h3><pre class='kanon-scroll' tabindex='0'>{lines}</pre>"
             f"<h3>{escape(w.say('recipe'))}</h3><pre class='kanon-scroll' tabindex='0'>{text}</pre>"
@@ -90,12 +91,7 @@ class Releasing(Place):
 
         def job(progress: Any) -> None:
             progress(self.w.say("writing", name=path.name))
-            if key == "recipe":
-                session.write_recipe(path, overwrite=overwrite, result=result)
-            elif key == "protected":
-                session.write_release(path, overwrite=overwrite, result=result)
-            else:
-                session.write_report(path, internal=key == "internal", overwrite=overwrite, result=result)
+            session.write(key, path, overwrite=overwrite, result=result)
 
         def done(_: Any) -> None:
             self._written[key] = path.name, result.draft
@@ -105,8 +101,3 @@ class Releasing(Place):
             line.value = fault(text)
 
         self.bench.writing.submit(job, done, failed)
-
-
-def visible_lines(text: str) -> str:
-    """A text of lines in which no character commands how it is shown."""
-    return "\n".join(map(visible, text.splitlines()))
