@@ -41,6 +41,7 @@ class Finding(Place):
         def show(analysis: Analysis) -> None:
             swap(self.sections, [part for name in self.names for part in self.section(analysis, name)])
             self._shown = result
+            self.fill()
 
         if result is not None and result is not self._shown:
             self.bench.work.submit(partial(session.analyse, result), show, self.bench.say, "view")
@@ -66,15 +67,20 @@ class Risk(Finding):
         limits.add_class("kanon-limits-form")
         terms = self.w.terms("k_anonymity individual_risk global_risk household_risk sample_unique suda_score")
         self.riskiest, self._filled = widgets.VBox(), dict[str, Any]()
-        ask = [self.text("about_office"), row(self.button("show_office", self._show_office)), self.riskiest]
-        found = widgets.VBox([self.sections, *ask])
-        self.box.children = (self.heading("place_risk"), terms, sides(limits, found))
+        ask = row(self.button("show_office", self._show_office))
+        self.office = widgets.VBox([self.text("about_office"), ask, self.riskiest])
+        self.box.children = (
+            self.heading("place_risk"),
+            terms,
+            sides(limits, widgets.VBox([self.sections, self.office])),
+        )
 
     def fill(self) -> None:
         if self._filled != self._limits:  # else what is being entered would go
             self._filled = self._limits
             self.limits.values = {name: self._filled.get(name) for name in _NAMES}
         super().fill()
+        self.office.layout.display = None if self.sections.children else "none"
 
     def _entered(self, name: str) -> None:
         field = self.limits.fields[name]
