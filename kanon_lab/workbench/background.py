@@ -36,14 +36,9 @@ def in_a_line(error: BaseException) -> str:
 
 
 class Background:
-    """Jobs one after another; `step` is the name of what runs, None where nothing does.
+    """Jobs one after another; `step` is the name of what runs, or None; whenever it has changed, `tell` is called.
 
-    Parameters
-    ----------
-    tell : callable
-        Called whenever `step` has changed.
-    queue : bool
-        Whether each job has its turn, because it writes a file; it is stopped between two of its steps only.
+    In a `queue` each job has its turn, because it writes a file; it is stopped between two of its steps only.
     """
 
     def __init__(self, tell: Callable[[], None], *, queue: bool = False) -> None:

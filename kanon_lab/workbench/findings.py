@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import ipywidgets as widgets
@@ -34,19 +35,16 @@ class Finding(Place):
         self._shown: Result | None = None
 
     def fill(self) -> None:
-        result = self.bench.fresh
+        session, result = self.session, self.bench.fresh
         fade(self.sections, self._shown is not None and self._shown is not result)
-
-        def analyse(progress: Any) -> Analysis:
-            return self.bench.session.analyse(result, progress)
 
         def show(analysis: Analysis) -> None:
             swap(self.sections, [part for name in self.names for part in self.section(analysis, name)])
             self._shown = result
-            fade(self.sections, False)
+            self.fill()
 
         if result is not None and result is not self._shown:
-            self.bench.work.submit(analyse, show, self.bench.say, "view")
+            self.bench.work.submit(partial(session.analyse, result), show, self.bench.say, "view")
 
     def section(self, analysis: Analysis, name: str) -> list[Any]:
         """A section of the report as widgets."""
@@ -69,16 +67,20 @@ class Risk(Finding):
         limits.add_class("kanon-limits-form")
         terms = self.w.terms("k_anonymity individual_risk global_risk household_risk sample_unique suda_score")
         self.riskiest, self._filled = widgets.VBox(), dict[str, Any]()
-        ask = [self.text("about_office"), row(self.button("show_office", self._show_office)), self.riskiest]
-        found = widgets.VBox([self.sections, *ask])
-        self.box.children = (self.heading("place_risk"), terms, sides(limits, found))
+        ask = row(self.button("show_office", self._show_office))
+        self.office = widgets.VBox([self.text("about_office"), ask, self.riskiest])
+        self.box.children = (
+            self.heading("place_risk"),
+            terms,
+            sides(limits, widgets.VBox([self.sections, self.office])),
+        )
 
     def fill(self) -> None:
-        if self.bench.session is not None:
-            if self._filled != self._limits:  # else what is being entered would go
-                self._filled = self._limits
-                self.limits.values = {name: self._filled.get(name) for name in _NAMES}
-            super().fill()
+        if self._filled != self._limits:  # else what is being entered would go
+            self._filled = self._limits
+            self.limits.values = {name: self._filled.get(name) for name in _NAMES}
+        super().fill()
+        self.office.layout.display = None if self.sections.children else "none"
 
     def _entered(self, name: str) -> None:
         field = self.limits.fields[name]
@@ -87,25 +89,24 @@ class Risk(Finding):
         except KanonLabError as error:
             field.say(str(error))
             return
-        self.bench.change(self.bench.session.draft.with_limit(name, value), field.say)
+        self.bench.change(self.session.draft.with_limit(name, value), field.say)
 
     def _take_usual(self) -> None:
-        session = self.bench.session
+        session = self.session
         self.bench.change(session.draft.with_settings(limits={**session.usual_limits(), **self._limits}))
 
     @property
     def _limits(self) -> dict[str, Any]:
-        return self.bench.session.draft.settings.get("limits", {})
+        return self.session.draft.settings.get("limits", {})
 
     def _show_office(self) -> None:
         """Show what the report for the office has besides: key values at the highest risk, and what each became."""
-        session = self.bench.session
 
         def show(analysis: Analysis) -> list[Any]:
             hide = self.button("hide_office", lambda: swap(self.riskiest, []))
             return [row(hide), *self.section(analysis, "internal")]
 
-        self.ask(self.riskiest, lambda result, progress: session.analyse(result, progress, office=True), show)
+        self.ask(self.riskiest, partial(self.session.analyse, office=True), show)
 
 
 class Compare(Finding):
@@ -117,7 +118,7 @@ class Compare(Finding):
         super().__init__(bench)
         self.map = widgets.VBox()
         tries = row(
-            self.button("indicators", lambda: bench.change(bench.session.with_indicators())),
+            self.button("indicators", lambda: bench.change(self.session.with_indicators())),
             self.button("try_k", self._try_k),
             self.button("go_release", lambda: bench.go("release"), style="primary"),
         )
@@ -125,7 +126,7 @@ class Compare(Finding):
 
     def _try_k(self) -> None:
         """Draw the map of this recipe with other values of k, and its own point."""
-        session, configuration = self.bench.session, self.bench.judged.draft.configuration
+        session, configuration = self.session, self.bench.judged.draft.configuration
         steps = configuration.get("steps", [])
         tried = [{name: _with_k(name, settings) for name, settings in step.items()} for step in steps]
         if tried == steps:

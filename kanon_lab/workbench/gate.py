@@ -48,8 +48,8 @@ class Gate(Application):
     """All handlers behind one gate: only a browser with the cookie passes, and gets the cookie for the token."""
 
     def __init__(self, address: str, token: str, language: str, **settings: Any) -> None:
-        policy = _POLICY.format(address=address)
-        super().__init__(transforms=[partial(Sealed, policy)], **settings)
+        sealed: Any = partial(Sealed, _POLICY.format(address=address))
+        super().__init__(transforms=[sealed], **settings)
         words = escape(texts("open", language)["refused"])
         self.refused = f'{BLANK}<html lang="{language}"><p>{words}'
         self.address, self.token, self.key = address, token, secrets.token_urlsafe(32)

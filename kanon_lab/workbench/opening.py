@@ -89,10 +89,11 @@ class Opening(Place):
         session, w = self.bench.session, self.w
         if session is None:
             return
-        facts = session.file.found
         if session.source in dict(self.file.options).values():
             self.file.value = session.source
-        rows = [(w.say(f"f_{name}"), _shown(facts.get(name), w)) for name in _FACTS if facts.get(name) is not None]
+        facts = {name: session.file.found.get(name) for name in _FACTS}
+        shown = {name: w.number(fact) if isinstance(fact, int) else visible(str(fact)) for name, fact in facts.items()}
+        rows = [(w.say(f"f_{name}"), shown[name]) for name, fact in facts.items() if fact is not None]
         rows += [(w.say("f_note"), w.note(note)) for note in reading_notes(session.file)]
         table = w.table(pd.DataFrame(rows, columns=["name", "value"]), "file_caption")
         roles = Counter(map(session.draft.role_of, session.columns))
@@ -112,10 +113,6 @@ class Opening(Place):
             self.bench.change(session.begun)
 
         return self.text("draft_kept", steps=len(kept.steps)), row(self.button("start_anew", forget))
-
-
-def _shown(value: Any, w: Any) -> str:
-    return w.number(value) if isinstance(value, int) else visible(str(value))
 
 
 def _files_here(endings: tuple[str, ...]) -> list[str]:

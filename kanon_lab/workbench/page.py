@@ -76,6 +76,7 @@ class Workbench:
 
     def opened(self, session: Session) -> None:
         """Work on another file."""
+        self.say("")
         self.session, self.result = session, None
         self.places |= {place.name: place(self) for place in _PLACES[1:]}
         self.update()
@@ -84,11 +85,11 @@ class Workbench:
         """Take another draft and judge it; whether it could be read. A line on what is wrong with it goes to `say`."""
         say = say or self.say
         say("")
-        if draft == self._session.draft:  # a control that follows the draft
+        if draft == self.current.draft:  # a control that follows the draft
             return True
         self.say("")
         try:
-            self._session.change(draft)
+            self.current.change(draft)
         except KanonLabError as error:
             say(str(error))
             return False
@@ -97,17 +98,16 @@ class Workbench:
 
     def update(self, say: Any = None) -> None:
         """Judge the draft in the background, and show the place in view again."""
-        session, say = self._session, say or self.say
-        draft, refused = session.draft, False
+        session, say = self.current, say or self.say
+        draft = session.draft
         self._show_verdict("computing_verdict")
         self.show()
 
         def job(progress: Any) -> Result:
-            nonlocal refused
             try:
                 return session.judge(draft, progress, early)
             except KanonLabError:
-                refused = True
+                session.refuse(draft)
                 raise
 
         def done(result: Result) -> None:
@@ -116,8 +116,6 @@ class Workbench:
             self.show()
 
         def failed(line: str) -> None:
-            if refused:
-                session.refuse(draft)
             self._show_verdict("no_verdict")
             if session.draft != draft:
                 self.update()
@@ -158,7 +156,8 @@ class Workbench:
         self.show()
 
     @property
-    def _session(self) -> Session:
+    def current(self) -> Session:
+        """The work on the file; a `KanonLabError` where none is open."""
         if self.session is None:
             raise KanonLabError(self.w.say("no_file"))
         return self.session
@@ -182,7 +181,7 @@ class Workbench:
         return result
 
     def _back(self, by: int) -> None:
-        (self._session.undo if by < 0 else self._session.redo)()
+        (self.current.undo if by < 0 else self.current.redo)()
         self.say("")
         self.update()
 

@@ -60,12 +60,7 @@ _AUTO = {"width": "auto", "align_self": "flex-start"}
 
 
 class Place:
-    """One of the places of the workbench: `box` is shown, and `fill` called whenever it comes into view or is stale.
-
-    Parameters
-    ----------
-    bench : Workbench
-    """
+    """One of the places of the workbench: `box` is shown, and `fill` called whenever it comes into view or is stale."""
 
     name = ""
 
@@ -74,6 +69,11 @@ class Place:
         self.box = widgets.VBox()
         self.box.add_class("kanon-place")
         self._asked: dict[Any, Any] = {}
+
+    @property
+    def session(self) -> Any:
+        """The work on the file; a `KanonLabError` where none is open."""
+        return self.bench.current
 
     def fill(self) -> None:
         """Show what there is to show."""
@@ -94,14 +94,14 @@ class Place:
             swap(box, [])
             del self._asked[box]
 
-    def button(self, key: str, act: Callable[[], None], *, style: str = "", **parts: Any) -> Any:
+    def button(self, key: str, act: Callable[[], object], *, style: str = "", **parts: Any) -> Any:
         """A button that acts; what goes wrong becomes one line of the page."""
         button = widgets.Button(description=self.w.say(key, **parts), layout=_AUTO, button_style=style)
         button.tooltip = button.description
         button.on_click(lambda _: self.safely(act)())
         return button
 
-    def safely(self, act: Callable[..., None]) -> Callable[..., None]:
+    def safely(self, act: Callable[..., object]) -> Callable[..., None]:
         """The same, but an error becomes one line of the page."""
 
         @wraps(act)

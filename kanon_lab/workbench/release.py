@@ -53,10 +53,7 @@ class Releasing(Place):
         return {**names, "protected": f"{names['protected'].removesuffix(f'.{self.format.value}')}.{self.format.value}"}
 
     def fill(self) -> None:
-        session, w = self.bench.session, self.w
-        if session is None:
-            self.open_questions.value = fault(w.say("no_file"))
-            return
+        session, w = self.session, self.w
         questions = self._questions()
         listed = "".join(f"<li>{escape(question)}</li>" for question in questions)
         words = w.say("open_questions", count=len(questions)) if questions else w.say("nothing_open")
@@ -66,7 +63,8 @@ class Releasing(Place):
         self.open_questions.value = f"<h3>{escape(words)}</h3><ul class='kanon-open'>{listed}</ul>"
         targets = self.targets
         commands = session.command_lines(*(targets[key] for key in ("recipe", "page", "protected", "internal")))
-        text, lines = escape(visible_lines(session.configuration())), escape("\n".join(commands))
+        shown = map(visible, session.configuration().splitlines())  # no character commands how a line is shown
+        text, lines = escape("\n".join(shown)), escape("\n".join(commands))
         self.recipe.value = (
             f"<h3>{escape(w.say('commands'))}</h3><pre class='kanon-scroll' tabindex='0'>{lines}</pre>"
             f"<h3>{escape(w.say('recipe'))}</h3><pre class='kanon-scroll' tabindex='0'>{text}</pre>"
@@ -74,7 +72,7 @@ class Releasing(Place):
 
     def _questions(self) -> list[str]:
         """What is still open: undecided columns, limits that are not met, and cautions."""
-        session, w, result = self.bench.session, self.w, self.bench.fresh
+        session, w, result = self.session, self.w, self.bench.fresh
         undecided = session.draft.undecided(session.columns)
         questions = [w.say("decide", columns=w.listed(map(visible, undecided)))] if undecided else []
         if result is None:
@@ -88,7 +86,7 @@ class Releasing(Place):
 
     def _write(self, key: str) -> None:
         """Write one of the files in the background; below its name stands that it is there, or what is wrong."""
-        session, result, line = self.bench.session, self.bench.judged, self.lines[key]
+        session, result, line = self.session, self.bench.judged, self.lines[key]
         path, overwrite = Path(self.targets[key]), self.overwrite.value
         self._written.pop(key, None)
         line.value = ""
@@ -99,12 +97,7 @@ class Releasing(Place):
 
         def job(progress: Any) -> None:
             progress(self.w.say("writing", name=path.name))
-            if key == "recipe":
-                session.write_recipe(path, overwrite=overwrite, result=result)
-            elif key == "protected":
-                session.write_release(path, overwrite=overwrite, result=result)
-            else:
-                session.write_report(path, internal=key == "internal", overwrite=overwrite, result=result)
+            session.write(key, path, overwrite=overwrite, result=result)
 
         def done(_: Any) -> None:
             self._written[key] = path.name, result.draft
@@ -114,8 +107,3 @@ class Releasing(Place):
             line.value = fault(text)
 
         self.bench.writing.submit(job, done, failed)
-
-
-def visible_lines(text: str) -> str:
-    """A text of lines in which no character commands how it is shown."""
-    return "\n".join(map(visible, text.splitlines()))

@@ -65,30 +65,11 @@ def serve(
     tell: Callable[[str, Path], None],
     warn: Callable[[str], None] = lambda _: None,
 ) -> None:
-    """Serve one page until its last window has been closed for `wait` seconds, or the process is interrupted.
+    """Serve one page, the result of a cell, until its last window has been closed for `wait` seconds, or a signal.
 
-    Parameters
-    ----------
-    cell : str
-        The Python code whose result the page shows.
-    port : int
-        Port of 127.0.0.1 to listen on; 0 takes a free one.
-    language : {"en", "es"}
-        Language of the page.
-    file : str, optional
-        File that the workbench opens first.
-    wait : float
-        Seconds that a closed window may be opened again.
-    tell : callable
-        Called once the page can be opened, with its address, which holds the token, and with a file that opens it
-        without any other user seeing the token.
-    warn : callable, optional
-        Called with a sentence when the Python process of a window has died.
-
-    Raises
-    ------
-    StorageError
-        If the port is in use.
+    `tell` is called once the page can be opened, with its address, which holds the token, and with a file that opens it
+    without any other user seeing the token; `warn` with a sentence when the Python process of a window has died. A
+    `StorageError` if the port is in use.
     """
     with (
         _listen(port) as listener,

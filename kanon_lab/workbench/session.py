@@ -23,7 +23,7 @@ from kanon_lab.recipes.settings import FileSettings, RecipeSettings
 from kanon_lab.recipes.verdict import VERDICT, Judged, Release, judge_release, k_of
 from kanon_lab.recipes.yaml_file import dump_yaml, parse_yaml, seen_from
 from kanon_lab.report.analysis import Analysis, analyse_release
-from kanon_lab.report.build import Report, make_report
+from kanon_lab.report.build import make_report
 from kanon_lab.report.config import ReportConfig, as_config
 from kanon_lab.report.first_config import first_config, first_steps, guess_roles, usual_indicators, usual_limits
 from kanon_lab.report.shapes import check_named, unanswered
@@ -89,7 +89,10 @@ class Session:
             self.file: MicrodataFile = read_file(source, **{"max_bytes": files.limit(), **reading})
         check_named(self.file, self.name)
         self.guesses = guess_roles(self.file.frame, self.file.labels, self.file.variable_labels)
-        draft = draft or Draft.of(self._first(language))
+        if draft is None:  # the very configuration that `kanon-lab init` writes
+            codes = unanswered(self.file.frame, self.file.labels)
+            first = first_config(self.guesses, file=self.name, language=language, unanswered=codes)
+            draft = Draft.of(parse_yaml(first, self.name))
         self.draft = self.begun = self._with_seed(draft.with_settings(language=language, **reading))
         self.past: list[Draft] = []
         self.future: list[Draft] = []
@@ -110,12 +113,6 @@ class Session:
     def columns(self) -> list[str]:
         """The columns of the file."""
         return [*map(str, self.file.frame.columns)]
-
-    def _first(self, language: str) -> dict[str, Any]:
-        """The settings of the very configuration that ``kanon-lab init`` writes."""
-        codes = unanswered(self.file.frame, self.file.labels)
-        text = first_config(self.guesses, file=self.name, language=language, unanswered=codes)
-        return parse_yaml(text, self.name)
 
     def change(self, draft: Draft) -> None:
         """Take another draft; a `KanonLabError` if it cannot be read, and then nothing has changed."""
@@ -256,34 +253,24 @@ class Session:
         if self.source not in DATA_SETS and files.sha256(self._path) != self.file.found["sha256"]:
             raise OptionError(f"{self.name}: the file has changed since it was read; open it again")
 
-    def write_recipe(self, path: str | Path, *, overwrite: bool = False, result: Result | None = None) -> None:
-        """Write the configuration; a file that holds something else is replaced only if `overwrite`."""
-        draft = self.draft if result is None else result.draft
-        path, text = Path(path), self.configuration(draft, path=path)
-        with names_only(path, path.absolute()):
-            self._check_target(path, draft)
-            if not overwrite and files.status(path) is not None and path.read_bytes() != text.encode("utf-8"):
-                raise OptionError(f"{path}: is there and holds something else; choose another name, or replace it")
-            files.write_text(path, text)
+    def write(self, what: str, path: str | Path, *, overwrite: bool = False, result: Result | None = None) -> None:
+        """Write the "recipe", the "protected" file, or the "page" or "internal" report, as the commands do.
 
-    def write_release(self, path: str | Path, *, overwrite: bool = False, result: Result | None = None) -> Path:
-        """Write the protected file as ``kanon-lab protect`` does."""
-        path, result = Path(path), result or self.judge()
-        with names_only(path, path.absolute()):
-            self._check_target(path, result.draft)
-            result.protection.write(path, overwrite=overwrite)
-        return path
-
-    def write_report(
-        self, path: str | Path, *, internal: bool = False, overwrite: bool = True, result: Result | None = None
-    ) -> Report:
-        """Write the page as ``kanon-lab report`` does; one that is there is replaced only if `overwrite`."""
+        A file that holds something else is replaced only if `overwrite`. A `result` is not computed again.
+        """
         path, draft = Path(path), self.draft if result is None else result.draft
+        text = self.configuration(draft, path=path)
         with names_only(path, path.absolute()):
             self._check_target(path, draft)
-            if not overwrite and files.status(path) is not None:
-                raise OptionError(f"{path}: is there; choose another name, or replace it")
-        return make_report(self.source, self.config(draft), path, internal=internal)
+            is_there = files.status(path) is not None and (what != "recipe" or path.read_bytes() != text.encode())
+            if is_there and not overwrite:
+                raise OptionError(f"{path}: is there and holds something else; choose another name, or replace it")
+            if what == "recipe":
+                files.write_text(path, text)
+            elif what == "protected":
+                (result or self.judge()).protection.write(path, overwrite=overwrite)
+        if what in ("page", "internal"):
+            make_report(self.source, self.config(draft), path, internal=what == "internal")
 
     @property
     def _path(self) -> str | Path:

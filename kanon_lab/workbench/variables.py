@@ -47,10 +47,7 @@ class Variables(Place):
         )
 
     def fill(self) -> None:
-        session = self.bench.session
-        if session is None:
-            self.state.value = fault(self.w.say("no_file"))
-            return
+        session = self.session
         if not self.roles:
             self._show_page()
         for name, control in self.roles.items():
@@ -61,7 +58,7 @@ class Variables(Place):
 
     def _ordered(self) -> list[Any]:
         """The guesses, those that are unsure or that were not written first."""
-        guesses, draft = self.bench.session.guesses, self.bench.session.draft
+        guesses, draft = self.session.guesses, self.session.draft
         sure = [bool(draft.role_of(guess.variable)) for guess in guesses.itertuples()]
         return [*guesses.assign(sure=sure).sort_values("sure", kind="stable").itertuples()]
 
@@ -78,7 +75,7 @@ class Variables(Place):
         self.list.children = tuple(self._rows(order[self.page * _ROWS : (self.page + 1) * _ROWS]))
 
     def _rows(self, guesses: list[Any]) -> Iterator[Any]:
-        w, session = self.w, self.bench.session
+        w, session = self.w, self.session
         words = texts("configuration", w.language) | {"language": w.language}
         called = {role: w.say(f"choice_{role}") for role in CHOICES}
         options = [(name, role) for role, name in called.items()]
@@ -106,12 +103,12 @@ class Variables(Place):
         def say(text: str) -> None:
             line.value = fault(text)
 
-        if not self.bench.change(self.bench.session.draft.with_role(name, change["new"]), say):
+        if not self.bench.change(self.session.draft.with_role(name, change["new"]), say):
             self.fill()
 
     def _release_undecided(self) -> None:
         """Leave out of the release every column about which nothing was decided."""
-        draft = self.bench.session.draft
-        for name in draft.undecided(self.bench.session.columns):
+        draft = self.session.draft
+        for name in draft.undecided(self.session.columns):
             draft = draft.with_role(name, "remove_variables")
         self.bench.change(draft)
