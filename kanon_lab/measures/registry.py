@@ -182,6 +182,11 @@ _GROW = (
     "Recode {key} more broadly so that classes grow. Or release {broader} in broader categories.",
     "Recodifique {key} en categorías más amplias para que crezcan las clases. O publique {broader} con menos detalle.",
 )
+# Broader categories of it would leave fewer values.
+_OR_KEEP = tuple(
+    f"{text.partition('. ')[0]}. {more}"
+    for text, more in zip(_GROW, ("Or do not release {variable}.", "O no publique {variable}."), strict=True)
+)
 _BY_CHANCE = ("records re-identified, expected", "registros reidentificados, esperados")
 _BELOW = ("records below k = #", "registros por debajo de k = #")
 _ABOVE = ("records with a risk above #", "registros con un riesgo superior a #")
@@ -444,18 +449,18 @@ _ROWS = [
             "at least", "is met when each class has at least so many values of each sensitive variable; one number for "
             "all, or one for each", "2",
             ("The fewest different values of {variable} in a class are {value}, and {limit} were wanted: whoever finds "
-             "the class learns the value. " + _GROW[0],
+             "the class learns the value. " + _OR_KEEP[0],
              "El menor número de valores distintos de {variable} en una clase es {value} y se exigía {limit}: quien "
-             "encuentre la clase conoce el valor. " + _GROW[1]),
+             "encuentre la clase conoce el valor. " + _OR_KEEP[1]),
             by="variable", beside=True,
             title=("different values of {variable} in each class", "valores distintos de {variable} en cada clase"))),
     Measure("entropy", "diversity", None, lambda values: entropy_l(values.counts),
         **_DIVERSITY, rounding="tenth", least=True,
         limit=Limit("at least", "is the same with the entropy's *l* ({doc}`not-enough`)", "{diagnosis: 1.5}",
             ("In some class the values of {variable} are as even as {value} equal ones, and {limit} was wanted. "
-             + _GROW[0],
+             + _OR_KEEP[0],
              "En alguna clase los valores de {variable} equivalen a {value} valores igual de frecuentes y se exigían "
-             "{limit}. " + _GROW[1]),
+             "{limit}. " + _OR_KEEP[1]),
             by="variable", beside=True,
             title=("entropy l-diversity of {variable}", "l-diversidad por entropía de {variable}"))),
     Measure("recursive", "diversity", ("recursive l", "l recursiva"),
