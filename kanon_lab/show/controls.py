@@ -128,7 +128,7 @@ def ipywidgets() -> Any:
         import ipywidgets
     except ImportError:
         raise MissingPackageError(
-            "the explorers need the package ipywidgets: pip install 'kanon-lab[report]'"
+            "the explorers need the package ipywidgets: pip install 'kanon-lab[lab]'"
         ) from None
     return ipywidgets
 
