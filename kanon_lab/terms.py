@@ -52,35 +52,6 @@ def rows(name: str, package: str = "kanon_lab") -> list[dict[str, Any]]:
 #: Key -> `Term`, in the order of the glossary.
 TERMS = {row["key"]: Term(**row | {"in_glossary": row["in_glossary"] == "yes"}) for row in rows("terms.csv")}
 
-
-@dataclass(frozen=True)
-class Chapter:
-    """A chapter of the book: its name, its title in two languages, and the keys of the terms that it explains."""
-
-    name: str
-    en: str
-    es: str
-    terms: tuple[str, ...]
-
-    def title(self, language: str) -> str:
-        """Its title in a language."""
-        return self.es if language == "es" else self.en
-
-
-@cache
-def chapter_of(key: str) -> Chapter | None:
-    """The chapter that explains a term; None where there is none.
-
-    Examples
-    --------
-    >>> from kanon_lab.terms import chapter_of
-    >>> chapter_of("suda_score").title("es")
-    'Combinaciones raras'
-    """
-    chapters = (Chapter(**row | {"terms": tuple(row["terms"].split())}) for row in rows("chapters.csv"))
-    return next((chapter for chapter in chapters if key in chapter.terms), None)
-
-
 # How numbers of these parts of a note are written, where it is not as counts or as shares.
 _FORMS = {"often": ".1%", "at_random": ".1%", "level": "g"}
 

@@ -104,12 +104,12 @@ def advice_on(release: Release, row: Any, w: Words, *, remedy: bool = False) -> 
     }
     if limit.inside and not release.internal:
         return w.say("do_internal", name=limit_title(row, w), value=parts["value"])
-    said, *remedies = LIMITS[row.name].advice(w.language).removesuffix(".").split(". ")
+    measured, *remedies = LIMITS[row.name].advice(w.language).removesuffix(".").split(". ")
     empty = [f"{{{name}}}" for name in ("key", "broader", "wide") if not parts[name]]
     kept = [sentence for sentence in remedies if not any(name in sentence for name in empty)]
     first, *more = kept or [w.say("do_nothing_broader").removesuffix(".")]
     first = _OR.sub(lambda match: match[1].upper(), first)
-    text = ". ".join([first, *more] if remedy else [said, first, *more])
+    text = ". ".join([first, *more] if remedy else [measured, first, *more])
     return agreed(f"{text}.".format(**parts), w.language)
 
 

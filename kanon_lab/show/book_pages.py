@@ -1,13 +1,30 @@
-"""Where the book's pages are that say more of a term: on this machine if it was built here, else at its address."""
+"""The chapters that explain terms, and where their pages are: on this machine if the book is, else at its address."""
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
+from typing import Any
+
+from kanon_lab.terms import rows
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 # Where `make book` writes it, and where the bundle has it.
 _BUILT = ("_build/html", "book")
+
+
+@cache
+def chapter_of(term: str) -> dict[str, Any] | None:
+    """The chapter that explains a term: its ``name``, and its title in ``en`` and ``es``; None where there is none.
+
+    Examples
+    --------
+    >>> from kanon_lab.show.book_pages import chapter_of
+    >>> chapter_of("suda_score")["es"]
+    'Combinaciones raras'
+    """
+    return next((row for row in rows("chapters.csv") if term in row["terms"].split()), None)
 
 
 def page_of(chapter: str, language: str = "en") -> str:

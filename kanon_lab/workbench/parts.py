@@ -20,12 +20,12 @@ from kanon_lab.report.safe import safe_quantiles
 from kanon_lab.report.tables import category_rows, is_quantity
 from kanon_lab.report.words import Words
 from kanon_lab.settings import Settings
-from kanon_lab.show.book_pages import page_of
+from kanon_lab.show.book_pages import chapter_of, page_of
 from kanon_lab.show.forms import WIDE as WIDE
 from kanon_lab.show.forms import FormWords
 from kanon_lab.show.page import Figure, sections_style
 from kanon_lab.show.parts import Bars, Mark, Part, Section
-from kanon_lab.terms import TERMS, Term, agreed, chapter_of, wordings
+from kanon_lab.terms import TERMS, Term, agreed, wordings
 from kanon_lab.workbench.background import in_a_line
 
 
@@ -56,28 +56,29 @@ class Speech(Words, FormWords):
     def _term(self, term: Term) -> Any:
         """A term: a page of the web is a link, one of this machine a button, since no browser follows such a link."""
         name, meaning = escape(term.name(self.language)), escape(term.meaning_in(self.language))
-        chapter, said = chapter_of(term.key), ""
-        title = chapter.title(self.language) if chapter else ""
-        address = page_of(chapter.name, self.language) if chapter else ""
+        chapter, lead = chapter_of(term.key), ""
+        title = chapter[self.language] if chapter else ""
+        address = page_of(chapter["name"], self.language) if chapter else ""
         if address.startswith("https:"):
             link = f'<a href="{escape(address)}" target="_blank" rel="noreferrer">{escape(title)}</a>'
-            said = f"{escape(self.say('chapter', title=''))}{link}"
+            lead = f"{escape(self.say('chapter', title=''))}{link}"
         elif chapter and not address:
-            said = escape(self.say("chapter_command", title=title))
-        text = f'<summary title="{meaning}">{name}</summary>{meaning}<br>{said}'
+            lead = escape(self.say("chapter_command", title=title))
+        text = f'<summary title="{meaning}">{name}</summary>{meaning}<br>{lead}'
         lines = [widgets.HTML(f'<details class="kanon-term">{text}</details>')]
         if address.startswith("file:"):
             button = widgets.Button(description=self.say("chapter", title=title), tooltip=self.say("chapter_opens"))
-            button.on_click(lambda _: webbrowser.open(address) or self._show_address(lines[0], address))
+            button.on_click(lambda _: self._open(lines[0], address))
             lines.append(button)
         box = widgets.VBox(lines)
         box.add_class("kanon-lookup")
         return box
 
-    def _show_address(self, line: Any, address: str) -> None:
-        """Write the address of a page below a term, where no browser was found to open it."""
-        said = escape(self.say("chapter_at", address=address))
-        line.value = line.value.replace("<details ", "<details open ").replace("<br>", f"<br>{said}")
+    def _open(self, line: Any, address: str) -> None:
+        """Open a page, or write its address below its term where no browser is found."""
+        if not webbrowser.open(address):
+            words = escape(self.say("chapter_at", address=address))
+            line.value = line.value.replace("<details ", "<details open ").replace("<br>", f"<br>{words}")
 
 
 _AUTO = {"width": "auto", "align_self": "flex-start"}

@@ -3,7 +3,8 @@
 import re
 
 from kanon_book.places import CHAPTERS
-from kanon_lab.terms import TERMS, chapter_of, rows
+from kanon_lab.show.book_pages import chapter_of
+from kanon_lab.terms import TERMS, rows
 
 KNOWN = {row["name"]: row for row in rows("chapters.csv")}
 
@@ -21,7 +22,7 @@ def test_the_terms_of_a_chapter_are_known_to_be_its_own():
         found = re.search(r"^terms: \[(.+)\]$", path.read_text("utf-8"), flags=re.MULTILINE)
         listed |= dict.fromkeys(found[1].split(", ") if found else [], path.stem)
     assert len(listed) > 70
-    assert {key: chapter_of(key).name for key in listed} == listed
+    assert {key: chapter_of(key)["name"] for key in listed} == listed
 
 
 def test_every_term_of_a_chapter_is_one():

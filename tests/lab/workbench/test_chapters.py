@@ -10,7 +10,8 @@ import pytest
 from ipywidgets import Button
 
 from kanon_lab.show import book_pages
-from kanon_lab.terms import TERMS, chapter_of
+from kanon_lab.show.book_pages import chapter_of
+from kanon_lab.terms import TERMS
 from kanon_lab.workbench.parts import Speech
 
 PLACES = Path(book_pages.__file__).parents[1] / "workbench"
@@ -47,7 +48,7 @@ def test_without_the_book_its_command_is_named(language):
     (box,) = Speech(language).terms("k_anonymity").children
     (line,) = box.children
     assert TERMS["k_anonymity"].meaning_in(language) in line.value and "kanon-lab book" in line.value
-    assert chapter_of("k_anonymity").title(language) in line.value and "href" not in line.value
+    assert chapter_of("k_anonymity")[language] in line.value and "href" not in line.value
 
 
 @pytest.mark.parametrize("language", ["en", "es"])
@@ -56,7 +57,7 @@ def test_a_book_of_this_machine_is_opened_by_a_click(language, monkeypatch):
     monkeypatch.setattr(webbrowser, "open", lambda address: opened.append(address) or True)
     (box,) = Speech(language).terms("k_anonymity").children
     line, button = box.children
-    assert isinstance(button, Button) and chapter_of("k_anonymity").title(language) in button.description
+    assert isinstance(button, Button) and chapter_of("k_anonymity")[language] in button.description
     assert not opened and "href" not in line.value
     button.click()
     assert opened == [page.absolute().as_uri()] and opened[0] not in line.value
