@@ -31,7 +31,7 @@ from kanon_lab.terms import Note
 if TYPE_CHECKING:
     from kanon_lab.engines.release import Records
 
-_PACKAGES = ("kanon-lab", "numpy", "pandas", "scipy", "altair")
+_PACKAGES = ("kanon-lab", "numpy", "pandas", "scipy")
 # Records of the release that are searched for direct identifiers, at most: others are much alike.
 _MOST_SEARCHED = 50_000
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import webbrowser
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from html import escape
@@ -19,11 +20,12 @@ from kanon_lab.report.safe import safe_quantiles
 from kanon_lab.report.tables import category_rows, is_quantity
 from kanon_lab.report.words import Words
 from kanon_lab.settings import Settings
+from kanon_lab.show.book_pages import chapter_of, page_of
 from kanon_lab.show.forms import WIDE as WIDE
 from kanon_lab.show.forms import FormWords
 from kanon_lab.show.page import Figure, sections_style
 from kanon_lab.show.parts import Bars, Mark, Part, Section
-from kanon_lab.terms import TERMS, agreed, wordings
+from kanon_lab.terms import TERMS, Term, agreed, wordings
 from kanon_lab.workbench.background import in_a_line
 
 
@@ -48,12 +50,35 @@ class Speech(Words, FormWords):
         return super().about(model, name) if self.language == "en" else row[self.language] if row else ""
 
     def terms(self, keys: str) -> Any:
-        """Terms, each with its sentence where one points at it or opens it."""
-        html = ""
-        for term in map(TERMS.__getitem__, keys.split()):
-            name, meaning = escape(term.name(self.language)), escape(term.meaning_in(self.language))
-            html += f'<details class="kanon-term"><summary title="{meaning}">{name}</summary>{meaning}</details>'
-        return widgets.HTML(html)
+        """Terms, each with its sentence where one points at it or opens it, and the chapter that explains it."""
+        return row(*(self._term(TERMS[key]) for key in keys.split()))
+
+    def _term(self, term: Term) -> Any:
+        """A term: a page of the web is a link, one of this machine a button, since no browser follows such a link."""
+        name, meaning = escape(term.name(self.language)), escape(term.meaning_in(self.language))
+        chapter, lead = chapter_of(term.key), ""
+        title = chapter[self.language] if chapter else ""
+        address = page_of(chapter["name"], self.language) if chapter else ""
+        if address.startswith("https:"):
+            link = f'<a href="{escape(address)}" target="_blank" rel="noreferrer">{escape(title)}</a>'
+            lead = f"{escape(self.say('chapter', title=''))}{link}"
+        elif chapter and not address:
+            lead = escape(self.say("chapter_command", title=title))
+        text = f'<summary title="{meaning}">{name}</summary>{meaning}<br>{lead}'
+        lines = [widgets.HTML(f'<details class="kanon-term">{text}</details>')]
+        if address.startswith("file:"):
+            button = widgets.Button(description=self.say("chapter", title=title), tooltip=self.say("chapter_opens"))
+            button.on_click(lambda _: self._open(lines[0], address))
+            lines.append(button)
+        box = widgets.VBox(lines)
+        box.add_class("kanon-lookup")
+        return box
+
+    def _open(self, line: Any, address: str) -> None:
+        """Open a page, or write its address below its term where no browser is found."""
+        if not webbrowser.open(address):
+            words = escape(self.say("chapter_at", address=address))
+            line.value = line.value.replace("<details ", "<details open ").replace("<br>", f"<br>{words}")
 
 
 _AUTO = {"width": "auto", "align_self": "flex-start"}
