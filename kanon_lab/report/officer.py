@@ -64,7 +64,9 @@ def _linking(a: Analysis, w: Words) -> _Answer:
     after, verdict = a.summary["after"], a.judged.verdict
     earlier = verdict.loc[verdict["name"] == "k_with", "found"].dropna()
     numbers: dict[str, Any] = {name: after.get(name) for name in ("key_linkage", "numeric_linkage", "k_with", "k_map")}
-    numbers["k_with"] = earlier.iloc[0] if len(earlier) else None
+    numbers |= {"k_with": earlier.iloc[0] if len(earlier) else None} | (
+        {} if a.summary["keys"] else {"key_linkage": None}
+    )
     known = {name: value for name, value in numbers.items() if value is not None and not pd.isna(value)}
     texts = {name: w.percent(v) if LIMITS[name].share else w.number(int(v)) for name, v in known.items()}
     parts = "; ".join(w.say(f"officer_{name}", value=text) for name, text in texts.items())
