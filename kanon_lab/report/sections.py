@@ -28,6 +28,7 @@ from kanon_lab.report.measured import (
     measures_of_steps,
     population_measures,
 )
+from kanon_lab.report.officer import officer
 from kanon_lab.report.pictures import (
     count_bars,
     limit_bars,
@@ -467,6 +468,7 @@ _SECTIONS: dict[str, Callable[[Analysis, Words], list]] = {
     "utility": _utility,
     "map": _map,
     "release": _release,
+    "officer": officer,
     "parameters": _parameters,
     "internal": _internal,
 }

@@ -200,6 +200,10 @@ def render_text(part: Part | Figure | Section) -> Iterator[str]:
             yield from render_text(inner)
     elif isinstance(part, Table):
         yield from _text_table(part)
+    elif isinstance(part, Group):
+        yield from wrapped(part.summary)
+        for inner in part.parts:
+            yield from render_text(inner)
     else:
         lines = part.lines if isinstance(part, Bullets) else [getattr(part, "text", "") or getattr(part, "alt", "")]
         for line in lines:
