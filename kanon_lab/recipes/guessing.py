@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import lgamma, log
+from math import lgamma, log, prod
 
 import numpy as np
 
-from kanon_lab.columns import LARGEST_PACKED, distinct_rows, firsts, grouped, sorted_rows
+from kanon_lab.columns import LARGEST_PACKED, firsts, grouped, pack, sorted_rows
 
 # Points at which the bound of the chance is taken, that of the largest being the bound.
 _TILTS = (0.04, 0.12, 0.3, 0.6, 1, 1.7, 3, 5.5, 10, 16)
@@ -48,9 +48,10 @@ class _Pairs:
         self.m = int(target.max()) + 1
         size = (int(column.max()) + 1) * self.m
         self.pair, pairs = grouped(column.astype(np.int64) * self.m + target, size)
-        self.home, self.once = home, np.arange(len(self.pair))
+        self.home, self.once = home, slice(None)
         if home is not None:
-            self.triple, self.once = distinct_rows(np.column_stack([self.pair, home]))
+            homes = int(home.max()) + 2  # a record without one has -1
+            self.triple, self.once = _numbered(self.pair * np.int64(homes) + home + 1, len(pairs) * homes)
         self.times = np.bincount(self.pair[self.once], minlength=len(pairs))
         first, self.second = np.divmod(pairs, self.m)
         new = firsts(first)
@@ -64,9 +65,14 @@ class _Pairs:
         self.score = self.times * self.m + self.m - 1 - place[self.second]
 
     @cached_property
+    def top(self) -> np.ndarray:
+        """For each value of the column the largest score."""
+        return np.maximum.reduceat(self.score, self.start)
+
+    @cached_property
     def usual(self) -> np.ndarray:
         """For each value of the column the value of the target that goes with it most often."""
-        return self.by_frequency[self.m - 1 - np.maximum.reduceat(self.score, self.start) % self.m]
+        return self.by_frequency[self.m - 1 - self.top % self.m]
 
     @cached_property
     def order(self) -> np.ndarray:
@@ -86,11 +92,12 @@ class _Pairs:
     def guesses(self) -> np.ndarray:
         """For each record the guess by the others; -1 where there are none."""
         if self.home is None:
-            return self._without(self.group, (self.place == 0).astype(np.int64))[self.pair]
-        pair, home = self.pair[self.once], self.home[self.once]
-        order = np.lexsort((self.place[pair], home, self.group[pair]))
-        group, place = self.group[pair][order], self.place[pair][order]
-        new = firsts(group) | firsts(home[order])
+            return self._without_one()[self.pair]
+        pair, home = self.pair[self.once], self.home[self.once] + 1
+        group, place = self.group[pair], self.place[pair]
+        order = _sorted_by([group, home, place])
+        group, home, place = group[order], home[order], place[order]
+        new = firsts(group) | firsts(home)
         start, part = np.flatnonzero(new), np.cumsum(new) - 1
         number = np.arange(len(order)) - start[part]
         # A household has so many of the first places, without a gap.
@@ -100,6 +107,18 @@ class _Pairs:
         of_triple[order] = self._without(group[start], leading)[part]
         return of_triple[self.triple]
 
+    def _without_one(self) -> np.ndarray:
+        """For each pair the most frequent value of its group if one record is taken off the pair."""
+        best = self.score == self.top[self.group]
+        first, others = np.flatnonzero(best), np.where(best, -1, self.score)
+        next_best = np.maximum.reduceat(others, self.start)  # -1: the group has one pair
+        guess = self.second[first][self.group]
+        left = self.top - self.m
+        other = self.by_frequency[self.m - 1 - next_best % self.m]
+        own = np.where(next_best > left, other, self.second[first])
+        guess[first] = np.where((next_best < 0) & (left < self.m), -1, own)
+        return guess
+
     def _without(self, group: np.ndarray, leading: np.ndarray) -> np.ndarray:
         """The most frequent value of each group if one is taken off from each of its first places, `leading` many."""
         start, some = self.start[group], leading < self.width[group]
@@ -108,6 +127,23 @@ class _Pairs:
         left = self.score[first] - self.m * (leading > 0)
         guess = np.where(some & (self.score[other] > left), self.second[other], self.second[first])
         return np.where(~some & (left < self.m), -1, guess)
+
+
+def _numbered(packed: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """For each row the number of its value among the sorted distinct ones, and one row of each."""
+    number, distinct = grouped(packed, size)
+    some = np.empty(len(distinct), dtype=np.intp)
+    some[number] = np.arange(len(number))
+    return number, some
+
+
+def _sorted_by(columns: Sequence[np.ndarray]) -> np.ndarray:
+    """Positions that sort rows by columns of whole numbers from 0 on; no two rows are equal."""
+    radices = [int(column.max()) + 1 for column in columns]
+    if prod(radices) >= LARGEST_PACKED:
+        return np.lexsort([*columns][::-1])
+    packed, size = pack(columns, radices)
+    return sorted_rows(packed, size)[0]
 
 
 def best_guesses(column: np.ndarray, target: np.ndarray, home: np.ndarray | None = None) -> np.ndarray:
