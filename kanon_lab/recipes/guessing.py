@@ -14,9 +14,11 @@ from math import lgamma, log, prod
 import numpy as np
 
 from kanon_lab.columns import LARGEST_PACKED, firsts, grouped, pack, sorted_rows
+from kanon_lab.memory import memory_in_use
 
 # Points at which the bound of the chance is taken, that of the largest being the bound.
 _TILTS = (0.04, 0.12, 0.3, 0.6, 1, 1.7, 3, 5.5, 10, 16)
+_ALL: np.ndarray | slice = slice(None)
 # Records that a group of those seen alike has on average if evidence is asked for beside another key.
 _GROUP = 30
 # A table of counts by position has at most so many places for each record.
@@ -48,7 +50,7 @@ class _Pairs:
         self.m = int(target.max()) + 1
         size = (int(column.max()) + 1) * self.m
         self.pair, pairs = grouped(column.astype(np.int64) * self.m + target, size)
-        self.home, self.once = home, slice(None)
+        self.home, self.once = home, _ALL
         if home is not None:
             homes = int(home.max()) + 2  # a record without one has -1
             self.triple, self.once = _numbered(self.pair * np.int64(homes) + home + 1, len(pairs) * homes)
@@ -190,7 +192,7 @@ class Target:
     def right_without(self, way: int) -> np.ndarray:
         """Records in which a guess without the column is right."""
         if way not in self._right:
-            self._right[way] = best_guesses(self.without[way], self.codes, self.home) == self.codes
+            self._right[way] = _right_guesses(self.without[way], self.codes, self.home)
         return self._right[way]
 
     def rows(self, rows: np.ndarray) -> Target:
@@ -203,9 +205,23 @@ class Target:
 
         `members` are codes of columns that a pair is made of: it must tell more than each of them alone.
         """
+        memory, key = memory_in_use(), b""
+        if memory is not None:
+            key = memory.key("guess", column, self.codes, self.wanted, self.without[0], self.home)
+            if (kept := memory.number(key)) is not None and kept < evidence:
+                return None
+        guess, least = self._guess(column, evidence, members)
+        if memory is not None and least is not None:
+            memory.keep(key, least)
+        return guess
+
+    def _guess(
+        self, column: np.ndarray, evidence: float, members: Sequence[np.ndarray]
+    ) -> tuple[Guess | None, float | None]:
+        """The guess; and where it is None, the evidence beside what is seen first, if that is too little for it."""
         known = (column >= 0) & (self.codes >= 0)
         if not (known & self.wanted).any():
-            return None
+            return None, -np.inf
         pairs = _Pairs(column[known], self.codes[known], None if self.home is None else self.home[known])
         values = np.full(len(column), -1, dtype=np.int64)
         values[known] = pairs.guesses()
@@ -216,30 +232,48 @@ class Target:
             others = self.right_without(way)[asked]
             usual = max(usual, int(others.sum()))
             if right <= usual:
-                return None
+                return None, None if way else -np.inf
             if way and _more_often(int((hits & ~others).sum()), int((others & ~hits).sum())) >= evidence:
                 continue
             # Of small groups the usual value is itself luck, by which evidence beside a key would be lost.
             enough = evidence if not way else evidence / 2 if len(seen) >= _GROUP * (seen.max() + 1) else -np.inf
-            if _evidence(pairs, seen[known]) < enough:
-                return None
+            if (beyond := _evidence(pairs, seen[known])) < enough:
+                return None, None if way else beyond
         for member in members:
             seen = _with_gaps(member)
-            by_one = best_guesses(seen, self.codes, self.home) == self.codes
+            by_one = _right_guesses(seen, self.codes, self.home)
             if right <= by_one[asked].sum() or _evidence(pairs, seen[known]) < evidence:
-                return None
+                return None, None
         removed, alone = (right - usual) / (n - usual), known & (values < 0)
         weights = np.where(asked, removed * n / right, removed)
         gained = removed * (n + int((alone & self.wanted).sum()))
-        return Guess(np.where(alone, self.codes, values), removed, weights, gained)
+        return Guess(np.where(alone, self.codes, values), removed, weights, gained), None
 
     def evidence(self, column: np.ndarray, seen: np.ndarray | None = None) -> float:
         """Minus the logarithm of a bound of the chance that luck explains what a column tells beyond what is seen."""
-        known = (column >= 0) & (self.codes >= 0)
-        if not known.any():
-            return -np.inf
-        pairs = _Pairs(column[known], self.codes[known], None if self.home is None else self.home[known])
-        return _evidence(pairs, self.without[0][known] if seen is None else _with_gaps(seen)[known])
+        memory, seen = memory_in_use(), self.without[0] if seen is None else _with_gaps(seen)
+        key = b"" if memory is None else memory.key("evidence", column, self.codes, seen, self.home)
+        if memory is not None and (kept := memory.number(key)) is not None:
+            return kept
+        known, evidence = (column >= 0) & (self.codes >= 0), -np.inf
+        if known.any():
+            pairs = _Pairs(column[known], self.codes[known], None if self.home is None else self.home[known])
+            evidence = _evidence(pairs, seen[known])
+        if memory is not None:
+            memory.keep(key, evidence)
+        return evidence
+
+
+def _right_guesses(column: np.ndarray, target: np.ndarray, home: np.ndarray | None) -> np.ndarray:
+    """Records in which the guess by a column is right."""
+    memory = memory_in_use()
+    key = b"" if memory is None else memory.key("right", column, target, home)
+    if memory is not None and (kept := memory.number(key)) is not None:
+        return np.unpackbits(np.frombuffer(kept, dtype=np.uint8), count=len(target)).astype(bool)
+    right = best_guesses(column, target, home) == target
+    if memory is not None:
+        memory.keep(key, np.packbits(right).tobytes())
+    return right
 
 
 def _more_often(right: int, wrong: int) -> float:
