@@ -135,7 +135,7 @@ def _place(column: pd.Series) -> tuple | None:
     if isinstance(column.dtype, pd.CategoricalDtype):
         return (*_spot(column.array.codes), id(column.dtype))
     cells: Any = column.array
-    if isinstance(cells, _MASKED):
+    if isinstance(column.array, _MASKED):
         return (*_spot(cells._data), *_spot(cells._mask))
     cells = _arrow(column)
     return None if cells is None else (id(cells),)
