@@ -187,7 +187,10 @@ class Session:
         `progress` is called with the name of each step before it begins; an error that it raises stops the work.
         `early` is called with the verdict on limits that are soon counted, and the names of those that take longer.
         """
-        draft = draft or self.draft
+        with self._walk.memory.used():
+            return self._judged(draft or self.draft, progress, early)
+
+    def _judged(self, draft: Draft, progress: Callable[[str], None], early: Callable[..., None]) -> Result:
         config = self.config(draft)
         names = [self.name, *(name for name, _ in config.recipe.steps)]
         (run,) = runs_of(0, config.recipe)
