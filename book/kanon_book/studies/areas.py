@@ -15,7 +15,12 @@ KNOWN = {"municipality": ["place"], "province": ["province"], "country": []}
 
 
 def shares_by_area(
-    counts: pd.DataFrame, *, by: str = "province", ks: Iterable[int] = (1,), known: Iterable[str] = tuple(KNOWN)
+    counts: pd.DataFrame,
+    *,
+    by: str = "province",
+    ks: Iterable[int] = (1,),
+    known: Iterable[str] = tuple(KNOWN),
+    whole: str = "Spain",
 ) -> pd.DataFrame:
     """Expected share of the persons of each area who share what is known of them with k or fewer, themselves included.
 
@@ -29,6 +34,8 @@ def shares_by_area(
         The k to measure.
     known : names out of ``municipality``, ``province``, ``country``
         What the intruder knows of a person's place, beside sex and date of birth.
+    whole : str
+        Name of all areas together.
 
     Returns
     -------
@@ -46,7 +53,7 @@ def shares_by_area(
     codes, areas = place_codes(counts, by)
     persons, ks = counts["persons"].to_numpy(), list(ks)
     areas["population"] = np.bincount(codes, weights=persons).astype(int)
-    whole = pd.DataFrame({"place": ["all"], "name": ["All places"], "population": [persons.sum()]})
+    together = pd.DataFrame({"place": ["all"], "name": [whole], "population": [persons.sum()]})
     blocks = []
     for place in known:
         cells = counts.groupby([*KNOWN[place], "sex", "age_group"], sort=False)["persons"].transform("sum")
@@ -54,7 +61,7 @@ def shares_by_area(
         for dates, law in birth_laws(PERIODS).items():
             chance = persons_in_ranges(sizes, law, [KRange(1, k) for k in ks]) / np.maximum(sizes, 1)[:, None]
             sums = np.stack([np.bincount(codes, weights=persons * column[size_of]) for column in chance.T], axis=1)
-            for frame, inside in ((whole, sums.sum(axis=0)[None, :]), (areas, sums)):
+            for frame, inside in ((together, sums.sum(axis=0)[None, :]), (areas, sums)):
                 shares = pd.DataFrame(inside / frame["population"].to_numpy()[:, None], columns=ks)
                 blocks.append(pd.concat([frame.assign(known=place, dates=dates), shares], axis=1))
     return pd.concat(blocks, ignore_index=True)
