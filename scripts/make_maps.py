@@ -15,8 +15,8 @@ Run: python scripts/make_maps.py PATH/TO/package/es
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -149,4 +149,6 @@ def area(ring: Ring, grid: Arcs) -> float:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="the folder es of the unpacked package")
+    main(parser.parse_args().folder)

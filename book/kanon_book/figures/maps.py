@@ -24,7 +24,7 @@ SHAPES = {"spain": "provinces of Spain", "malaga": "municipalities of Málaga"}
 # Shares at which the colour changes.
 _CUTS = (0.01, 0.05, 0.2, 0.4, 0.6, 0.8)
 _BANDS = ["<1%", "1–5%", "5–20%", "20–40%", "40–60%", "60–80%", "≥80%"]
-_GROUP = "Group: same sex, birth date and place, as known"
+_GROUP = ["Group: same sex, birth date and place, as known", "Outlines: Instituto Geográfico Nacional, CC BY 4.0"]
 _WORDS = {
     "row": "data('areas')[indexof(pluck(data('areas'), 'key'), known + ' ' + dates)]",
     "share": style.share_expression(f"(row.units[step] * {UNIT})"),
@@ -107,19 +107,6 @@ def explore_areas(frame: pd.DataFrame, shapes: str) -> Explorer:
     return Explorer(bindings, tell)
 
 
-def table_of(frame: pd.DataFrame, area: str) -> pd.DataFrame:
-    """The shares of those who are alone, in per cent, a row for each area and what is known of the place."""
-    shares = frame.assign(share=(100 * frame[1]).round(2)).pivot(
-        index=["place", "name", "known"], columns="dates", values="share"
-    )
-    shares = shares.reindex(frame.set_index(["place", "name", "known"]).index.unique())[
-        style.check_dates(frame["dates"])
-    ]
-    shares = shares.add_prefix("alone by ").add_suffix(" (%)").reset_index().drop(columns="place")
-    shares = shares.rename(columns={"name": area, "known": "place known to the"}).rename_axis(columns=None)
-    return shares if frame["known"].nunique() > 1 else shares.drop(columns="place known to the")
-
-
 def _ks(frame: pd.DataFrame) -> list[int]:
     return [int(column) for column in frame.columns if not isinstance(column, str)]
 
@@ -136,10 +123,10 @@ def _describe(frame: pd.DataFrame, k: int, dates: str, known: str) -> str:
     here = frame[(frame["dates"] == dates) & (frame["known"] == known)]
     areas = here[here["place"] != "all"].sort_values(k)
 
-    def said(row: pd.Series) -> str:
+    def name_share(row: pd.Series) -> str:
         return f"{row['name']} {percent(round(row[k] / UNIT) * UNIT)}"
 
-    whole, least, most = said(here.iloc[0]), said(areas.iloc[0]), said(areas.iloc[-1])
+    whole, least, most = map(name_share, (here.iloc[0], areas.iloc[0], areas.iloc[-1]))
     return f"At k = {k}, {dates} and {known} known: {whole}; least {least}, most {most}."
 
 

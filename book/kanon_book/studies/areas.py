@@ -65,3 +65,21 @@ def shares_by_area(
                 shares = pd.DataFrame(inside / frame["population"].to_numpy()[:, None], columns=ks)
                 blocks.append(pd.concat([frame.assign(known=place, dates=dates), shares], axis=1))
     return pd.concat(blocks, ignore_index=True)
+
+
+def alone_by_area(shares: pd.DataFrame, area: str) -> pd.DataFrame:
+    """Who is alone, of `shares_by_area`, to read: in per cent, a row per area and place known, a column per date.
+
+    Examples
+    --------
+    >>> malaga = kanon_lab.load_counts("malaga-2010")
+    >>> shares = kanon_book.studies.shares_by_area(malaga, known=["municipality"], whole="all")
+    >>> kanon_book.studies.alone_by_area(shares, "province").iloc[0].tolist()
+    ['all', 31.48, 2.91, 0.09]
+    """
+    rows = ["place", "name", "known"]
+    wide = shares.assign(share=(100 * shares[1]).round(2)).pivot(index=rows, columns="dates", values="share")
+    wide = wide.loc[shares.set_index(rows).index.unique(), list(PERIODS)].add_prefix("alone by ").add_suffix(" (%)")
+    table = wide.reset_index().drop(columns="place").rename_axis(columns=None)
+    table = table.rename(columns={"name": area, "known": "place known to the"})
+    return table if shares["known"].nunique() > 1 else table.drop(columns="place known to the")
