@@ -242,7 +242,7 @@ def rows_in(spec) -> int:
 ROWS = {
     "figura_1": 1_500,
     "distribution": 27,
-    "area_map": 9 * 53 + 1,
+    "area_map": 9 * 53,
     "alone": 13,
     "ages": 9,
     "deviations": 6,
