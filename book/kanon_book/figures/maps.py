@@ -24,7 +24,7 @@ SHAPES = {"spain": "provinces of Spain", "malaga": "municipalities of Málaga"}
 # Shares at which the colour changes.
 _CUTS = (0.01, 0.05, 0.2, 0.4, 0.6, 0.8)
 _BANDS = ["<1%", "1–5%", "5–20%", "20–40%", "40–60%", "60–80%", "≥80%"]
-_GROUP = ["Group: same sex, birth date and place, as known.", "Outlines: Instituto Geográfico Nacional, CC BY 4.0"]
+_GROUP = ["Group: same sex, birth date and place, as known.", "Outlines: ign.es, CC BY 4.0"]
 _WORDS = {
     "row": "data('areas')[indexof(pluck(data('areas'), 'key'), known + ' ' + dates)]",
     "share": style.share_expression(f"(row.units[step] * {UNIT})"),
