@@ -163,5 +163,5 @@ def _layers(topology: dict[str, Any]) -> list:
     )
     if inset is None:
         return [areas]
-    frame = alt.Chart(alt.InlineData(values={"type": "LineString", "coordinates": inset}))
+    frame = alt.Chart(alt.InlineData(name="inset", values={"type": "LineString", "coordinates": inset}))
     return [areas, frame.mark_geoshape(filled=False, stroke=GREY, strokeWidth=0.5).project("mercator")]
