@@ -74,8 +74,8 @@ def alone_by_area(shares: pd.DataFrame, area: str) -> pd.DataFrame:
     --------
     >>> malaga = kanon_lab.load_counts("malaga-2010")
     >>> shares = kanon_book.studies.shares_by_area(malaga, known=["municipality"], whole="all")
-    >>> kanon_book.studies.alone_by_area(shares, "province").iloc[0].tolist()
-    ['all', 31.48, 2.91, 0.09]
+    >>> kanon_book.studies.alone_by_area(shares, "province")["alone by day (%)"].iloc[0].item()
+    31.42
     """
     rows = ["place", "name", "known"]
     wide = shares.assign(share=(100 * shares[1]).round(2)).pivot(index=rows, columns="dates", values="share")
