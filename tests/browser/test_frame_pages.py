@@ -79,7 +79,7 @@ def test_the_first_page_answers_by_keyboard(book, visit):
     live = country.locator("[aria-live=polite]")
     assert re.match(r"Spain, day and municipality known: \d\d\.\d% are alone", live.text_content())
     areas = country.locator("path[aria-roledescription=geoshape]")
-    assert areas.count() == 53
+    assert areas.count() == 52
     colours = areas.evaluate_all("all => all.map(e => e.getAttribute('fill'))")
     country.locator("input[value=year]").focus()
     page.keyboard.press("Space")

@@ -150,6 +150,7 @@ def _layers(topology: dict[str, Any]) -> list:
         .mark_geoshape(stroke=GREY, strokeWidth=0.5)
         .encode(
             shape="shape:G",
+            description="name:N",
             color=alt.Color(
                 "band:N",
                 scale=style.by_name(_BANDS, RAMP),
