@@ -67,7 +67,10 @@ def area_map(
     choices = {"step": ks, "dates": names, "known": places}
     bindings = {name: binding for name, binding in bindings.items() if len(choices[name]) > 1}
     start = {"step": ks.index(k), "dates": dates, "known": known}
-    parameters = style.params(start, bindings, {"k": f"{ks}[step]", **_WORDS})
+    words = {"k": f"{ks}[step]", **_WORDS}
+    if "known" not in bindings:  # a telephone has no room for it
+        words["words"] = words["words"].replace(" + ' and ' + known", "")
+    parameters = style.params(start, bindings, words)
     chart = style.live(
         style.layered(_layers(topology), "areas", _compact(frame, ks), parameters),
         title=alt.TitleParams(alt.ExprRef("words"), subtitle=_GROUP),
@@ -165,4 +168,4 @@ def _layers(topology: dict[str, Any]) -> list:
     if inset is None:
         return [areas]
     frame = alt.Chart(alt.InlineData(name="inset", values={"type": "LineString", "coordinates": inset}))
-    return [areas, frame.mark_geoshape(filled=False, stroke=GREY, strokeWidth=0.5).project("mercator")]
+    return [areas, frame.mark_geoshape(filled=False, stroke=GREY, strokeWidth=0.5, aria=False).project("mercator")]
