@@ -265,7 +265,7 @@ class Frame(SphinxPostTransform):
             inside = [about for about in by_name.values() if about.chapter.part == part]
             rows = "".join(self._row(about, by_name) for about in inside)
             minutes = escape(self._time([about.chapter.name for about in inside]))
-            summary = f'<summary>{escape(part)} <small class="kanon-track">{minutes}</small></summary>'
+            summary = f'<summary>{escape(part)} <small class="kanon-track kanon-minutes">{minutes}</small></summary>'
             region = f'class="kanon-map" tabindex="0" role="region" aria-label="{escape(part)}"'
             table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
             folded.append(f'<details class="kanon-part">{summary}<div {region}>{table}</div></details>')
