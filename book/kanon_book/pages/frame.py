@@ -260,15 +260,17 @@ class Frame(SphinxPostTransform):
         parts = dict.fromkeys(about.chapter.part for about in by_name.values())
         heads = [self.words[f"map_{name}"] for name in ("chapter", "read", "practise", "needs", "done")]
         head = "".join(f'<th scope="col">{escape(text)}</th>' for text in heads)
-        bodies = []
+        folded = []
         for part in parts:
-            rows = [self._row(about, by_name) for about in by_name.values() if about.chapter.part == part]
-            title = f'<tr><th colspan="{len(heads)}" scope="rowgroup">{escape(part)}</th></tr>'
-            bodies.append(f"<tbody>{title}{''.join(rows)}</tbody>")
+            inside = [about for about in by_name.values() if about.chapter.part == part]
+            rows = "".join(self._row(about, by_name) for about in inside)
+            minutes = escape(self._time([about.chapter.name for about in inside]))
+            summary = f'<summary>{escape(part)} <small class="kanon-track kanon-minutes">{minutes}</small></summary>'
+            region = f'class="kanon-map" tabindex="0" role="region" aria-label="{escape(part)}"'
+            table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+            folded.append(f'<details class="kanon-part">{summary}<div {region}>{table}</div></details>')
         totals = "".join(f"<li>{self._total(track)}</li>" for track in TRACKS)
-        table = f"<table><thead><tr>{head}</tr></thead>{''.join(bodies)}</table>"
-        region = f'class="kanon-map" tabindex="0" role="region" aria-label="{escape(self.words["map"])}"'
-        return f'<ul class="kanon-totals">{totals}</ul><div {region}>{table}</div><div class="kanon-progress"></div>'
+        return f'<ul class="kanon-totals">{totals}</ul>{"".join(folded)}<div class="kanon-progress"></div>'
 
     def _row(self, about: About, by_name: dict[str, About]) -> str:
         def link(other: About, text: str, extra: str = "") -> str:
