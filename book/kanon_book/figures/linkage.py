@@ -55,7 +55,7 @@ def joined_tables(
             scene.box((_FIRST - 0.02, 1), (y - 0.42, y + 0.42), color)
             scene.line((gutter, y), (_FIRST - 0.02, y), color, width=2)
         scene.line((gutter, ends[0]), (gutter, ends[1]), color, width=2)
-    said = [f"{register[name].iloc[i]} ({', '.join(rows[0][i])}): {released[sensitive].iloc[j]}" for i, j in pairs]
+    said = [f"{register[name].iloc[i]}: {released[sensitive].iloc[j]}" for i, j in pairs]
     alone = len(register) - len(pairs), len(released) - len(pairs)
     return scene.chart(
         "Two tables joined",
