@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kanon_lab.show.style import alt
 
 _COLORS = (BLUE, ORANGE, GREEN, PURPLE)
-_FIRST = 0.14
+_FIRST = 0.1
 
 
 def joined_tables(
@@ -33,12 +33,12 @@ def joined_tables(
     rows = [[tuple(map(str, row)) for row in table[keys].to_numpy()] for table in (register, released)]
     pairs = [(i, rows[1].index(row)) for i, row in enumerate(rows[0]) if [part.count(row) for part in rows] == [1, 1]]
     check_room(pairs, _COLORS, "joined persons")
-    # A heading may be longer in another language.
-    widths = [max(1.6 * len(key), *(len(row[at]) for part in rows for row in part)) for at, key in enumerate(keys)]
-    first = max(len(str(text)) for text in (name, sensitive, *register[name], *released[sensitive]))
+    # Digits are wider than most letters, and a heading may be longer in another language.
+    widths = [max(1.35 * len(key), *(_width(row[at]) for part in rows for row in part)) for at, key in enumerate(keys)]
+    first = 0.9 * max(len(str(text)) for text in (name, sensitive, *register[name], *released[sensitive]))
     starts = [_FIRST]
     for width in (first, *widths[:-1]):
-        starts.append(starts[-1] + (1 - _FIRST) * (width + 1.5) / (first + sum(widths) + 1.5 * len(keys)))
+        starts.append(starts[-1] + (1 - _FIRST) * (width + 1.2) / (first + sum(widths) + 1.2 * (1 + len(keys))))
     scene, tops = Scene(), (0.0, len(register) + 2.8)
     titles = ("A list with names", "The released file, without names")
     for top, title, table, column in zip(tops, titles, (register, released), (name, sensitive)):
@@ -49,7 +49,7 @@ def joined_tables(
             for start, text in zip(starts, row):
                 scene.word(start, top + 2.5 + place, str(text))
     for number, (above, below) in enumerate(pairs):
-        color, gutter = _COLORS[number], 0.09 - 0.028 * number
+        color, gutter = _COLORS[number], 0.06 - 0.02 * number
         ends = tops[0] + 2.5 + above, tops[1] + 2.5 + below
         for y in ends:
             scene.box((_FIRST - 0.02, 1), (y - 0.42, y + 0.42), color)
@@ -65,3 +65,7 @@ def joined_tables(
         f"{alone[0]} of the list and {alone[1]} of the file are joined to nobody.",
         tops[1] + len(released) + 2.2,
     )
+
+
+def _width(text: str) -> float:
+    return len(text) * (1.15 if text.isalpha() else 1)
