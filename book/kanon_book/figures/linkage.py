@@ -55,13 +55,13 @@ def joined_tables(
             scene.box((_FIRST - 0.02, 1), (y - 0.42, y + 0.42), color)
             scene.line((gutter, y), (_FIRST - 0.02, y), color, width=2)
         scene.line((gutter, ends[0]), (gutter, ends[1]), color, width=2)
-    said = [f"{register[name].iloc[i]}: {released[sensitive].iloc[j]}" for i, j in pairs]
+    joined = [f"{register[name].iloc[i]}: {released[sensitive].iloc[j]}" for i, j in pairs]
     alone = len(register) - len(pairs), len(released) - len(pairs)
     return scene.chart(
         "Two tables joined",
         f"A line joins a person to the only record with the same {listed(keys)}",
         f"A list of {len(register)} persons with names above a file of {len(released)} records without. "
-        f"{len(pairs)} are joined by {listed(keys)}. {'; '.join(said)}. "
+        f"{len(pairs)} are joined by {listed(keys)}. {'; '.join(joined)}. "
         f"{alone[0]} of the list and {alone[1]} of the file are joined to nobody.",
         tops[1] + len(released) + 2.2,
     )
