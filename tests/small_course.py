@@ -53,7 +53,7 @@ def use(folder: Path, patch) -> None:
 
 def forget() -> None:
     """Forget what was read of a book: another one is used from now on."""
-    for cached in (files.chapter_numbers, files.numbers, lab._solved):
+    for cached in (files.chapter_numbers, files.numbers, lab.solved_exercise):
         cached.cache_clear()
 
 
