@@ -21,7 +21,18 @@ import yaml
 
 from kanon_book.building.lighten import lighten
 from kanon_book.building.stamps import HTML, JUPYTER_BOOK, command_line, run_command
-from kanon_book.course.built import TEACH, BuiltPage, asked, built_page, inner, paper, title_of_form, wrong_answers
+from kanon_book.course.built import (
+    TEACH,
+    BuiltPage,
+    asked,
+    built_page,
+    inner,
+    paper,
+    reason,
+    right_answer,
+    title_of_form,
+    wrong_answers,
+)
 from kanon_book.course.exam import QUESTIONS, exam_pages
 from kanon_book.course.files import find_exercises
 from kanon_book.pages.edition import EDITIONS
@@ -39,11 +50,20 @@ COURSES = {"lesson": ("lesson",), "day": ("day",), "two-days": ("day", "second")
 BLANK = "book-without-solutions"
 _SHOWN = {"p": "p", "figure": "figure.kanon-figure", "table": "table", "list": "ul, ol", "code": "div.highlight"}
 _ASSETS = re.compile(
-    r'<script(?: [^>]*src="[^"]*(?:mathjax/startup|kanon-charts)\.js[^>]*)?>(?:window\.MathJax.*?)?</script>'
+    r"<script[^>]*>window\.MathJax.*?</script>|<script[^>]*(?:mathjax/startup|kanon-charts)\.js.*?</script>"
 )
 _SLIDES = """<script src="_static/reveal/reveal.js"></script><script src="_static/reveal/notes.js"></script><script>
-Reveal.initialize({hash: true, width: 1280, height: 720, margin: 0.05, center: false, slideNumber: "c/t", plugins: [RevealNotes]});
-Reveal.on("slidechanged", () => dispatchEvent(new Event("resize")));</script>"""
+Reveal.initialize({hash: true, width: 1280, height: 720, margin: 0.05, center: false, slideNumber: "c/t",
+  plugins: [RevealNotes]});
+// Charts are drawn once they are seen; what is then taller than the slide is made smaller.
+const fit = () => {
+  const slide = Reveal.getCurrentSlide(), share = 700 / slide.scrollHeight;
+  if (share < 1 && !slide.style.zoom) slide.style.zoom = share;
+};
+for (const event of ["ready", "slidechanged"]) Reveal.on(event, () => {
+  dispatchEvent(new Event("resize"));
+  setTimeout(fit, 400);
+});</script>"""
 
 
 def main(arguments: list[str]) -> int:
@@ -105,19 +125,16 @@ def slides(folder: Path, language: str, course: str) -> str:
     """The slides of a course as a page."""
     rows, words = [row for row in lessons() if row["lesson"] in COURSES[course]], texts("teach", language)
     plan = words["plan"].format(minutes=sum(int(row["minutes"]) for row in rows), slides=len(rows))
-    sections, page = [f"<section><h1>{words[course]}</h1><p>{plan}</p></section>"], None
+    sections, assets = [f"<section><h1>{words[course]}</h1><p>{plan}</p></section>"], {}
     for chapter, group in groupby(rows, key=lambda row: row["chapter"]):
         page = built_page(folder, chapter)
         sections += [slide(page, row, words) for row in group]
-    assets = "".join(
-        found[0].replace("../_static" if language == "en" else "../../_static", "_static")
-        for found in _ASSETS.finditer(page.text)
-    )
+        assets |= dict.fromkeys(_ASSETS.findall(re.sub(r'src="[./]*_static', 'src="_static', page.text)))
     sheets = "".join(
         f'<link rel="stylesheet" href="_static/{name}.css">'
         for name in ("reveal/reveal", "reveal/white", "pygments", "kanon-charts", "reveal/slides")
     )
-    head = f'<meta charset="utf-8"><title>{escape(words[course])}</title>{sheets}{assets}'
+    head = f'<meta charset="utf-8"><title>{escape(words[course])}</title>{sheets}{"".join(assets)}'
     body = f'<div class="reveal"><div class="slides">{"".join(sections)}</div></div>{_SLIDES}'
     return f'<!DOCTYPE html>\n<html lang="{language}"><head>{head}</head><body>{body}</body></html>\n'
 
@@ -129,27 +146,17 @@ def slide(page: BuiltPage, row: dict[str, str], words: dict[str, str]) -> str:
     level = "h1" if row["show"].startswith("title") else "h2"
     shown = [part for name in row["show"].split() if name != "title" for part in parts(page, section, name)]
     minutes = f'<p class="slide-minutes">{words["minutes"].format(minutes=row["minutes"])}</p>'
-    body = (
-        "".join(shown) if len(shown) != 2 or "<p>" in shown[0][:4] else f'<div class="slide-row">{"".join(shown)}</div>'
-    )
+    body = "".join(shown)
+    if len(shown) == 2 and not shown[0].startswith("<p>"):
+        body = f'<div class="slide-row">{body}</div>'
     spoken = "".join(map(str, section.find_all("p", recursive=False))) if section is not page.article else ""
     text = f"<{level}>{escape(heading)}</{level}>{minutes}{body}<aside class='notes'>{spoken}</aside>"
     if "exercise:" not in row["show"] and "guess" not in row["show"]:
         return f"<section>{text}</section>"
     form = form_of(page, section, row["show"])
-    answer = inner(form.select_one(".kanon-shown")) or right_option(form)
-    told = f"<h2>{title_of_form(form)}</h2><p><b>{answer}</b></p>{inner(form.select_one('.kanon-explained'))}"
-    others = "".join(f"<li>{name}: {says}</li>" for name, says in wrong_answers(form))
+    told = f"<h2>{title_of_form(form)}</h2><p><b>{right_answer(form)}</b></p>{reason(form)}"
+    others = "".join(f"<li>{name} {says}</li>" for name, says in wrong_answers(form))
     return f'<section><section>{text}</section><section>{told}<ul class="slide-small">{others}</ul></section></section>'
-
-
-def right_option(form: Tag) -> str:
-    wrong = {name for name, _ in wrong_answers(form)}
-    return next(
-        text
-        for label in form.select(".kanon-option")
-        if (text := inner(label.find_all("span", recursive=False)[-1])) not in wrong
-    )
 
 
 def form_of(page: BuiltPage, section: Tag, name: str) -> Tag:

@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 #: Where ``make book`` puts its pages, and where what is made for teachers goes.
 HTML, TEACH = BUILD / "html", BUILD / "teach"
 _MATHS = re.compile(r"<script>window\.MathJax.*?</script>", re.DOTALL)
-_PAPER = """body{font:11pt/1.4 Georgia,serif;margin:2rem auto;max-width:46rem;padding:0 1rem}h1,h2,h3{font-family:sans-serif;
-line-height:1.2;break-after:avoid}table{border-collapse:collapse;margin:.5rem 0}th,td{border:1px solid #999;padding:.15rem
-.5rem;text-align:left;vertical-align:top}td p,li p{margin:0}.question{break-inside:avoid}.line{border-bottom:1px solid;
-display:inline-block;width:9rem}.about{color:#444}@media print{body{margin:0;max-width:none}}"""
+_PAPER = """body{font:11pt/1.4 Georgia,serif;margin:2rem auto;max-width:46rem;padding:0 1rem}
+h1,h2,h3{font-family:sans-serif;line-height:1.2;break-after:avoid} td p,li p{margin:0} .question{break-inside:avoid}
+table{border-collapse:collapse;margin:.5rem 0} th,td{border:1px solid #999;padding:.15rem .5rem;text-align:left}
+.line{border-bottom:1px solid;display:inline-block;width:9rem} .about{color:#444}
+@media print{body{margin:0;max-width:none}}"""
 
 
 class BuiltPage:
@@ -91,19 +92,34 @@ def title_of_form(form: Tag) -> str:
 
 def asked(form: Tag) -> str:
     """The statement of an exercise with its options."""
-    labels = (inner(label.find_all("span", recursive=False)[-1]) for label in form.select(".kanon-option"))
-    options = "".join(f"<p>{label}</p>" for label in labels)
+    options = "".join(f"<p>{option}</p>" for option in _options(form))
     return f"{inner(form.select_one('.kanon-statement'))}{options}"
+
+
+def _options(form: Tag) -> list[str]:
+    """The options of a choice, each behind its letter."""
+    return [inner(label.find_all("span", recursive=False)[-1]) for label in form.select(".kanon-option")]
+
+
+def right_answer(form: Tag) -> str:
+    """The right number with its unit, or the right option."""
+    options = _options(form)
+    return options[task_of(form)["answer"]] if options else inner(form.select_one(".kanon-shown"))
+
+
+def reason(form: Tag) -> str:
+    """Why the right answer is right."""
+    says, explained = form.select(".kanon-reasons .kanon-says"), inner(form.select_one(".kanon-explained"))
+    return (inner(says[task_of(form)["answer"]]) if task_of(form)["choice"] else "") + explained
 
 
 def wrong_answers(form: Tag) -> list[tuple[str, str]]:
     """Of each wrong answer what it is, and what it reveals, as HTML."""
-    texts = [inner(label.find_all("span", recursive=False)[-1]) for label in form.select(".kanon-option")]
-    reasons = form.select(".kanon-reasons > li")
-    names = texts or [inner(reason.select_one(".kanon-number")).rstrip(":") for reason in reasons]
-    right = task_of(form)["answer"] if texts else None
-    pairs = zip(names, reasons, strict=True)
-    return [(name, inner(li.select_one(".kanon-says"))) for place, (name, li) in enumerate(pairs) if place != right]
+    options, reasons = _options(form), form.select(".kanon-reasons > li")
+    names = options or [inner(li.select_one(".kanon-number")) for li in reasons]
+    right = task_of(form)["answer"] if options else None
+    pairs = enumerate(zip(names, reasons, strict=True))
+    return [(f"<b>{name}</b>", inner(li.select_one(".kanon-says"))) for place, (name, li) in pairs if place != right]
 
 
 def paper(title: str, body: str, language: str, page: BuiltPage | None = None, static: str = "") -> str:

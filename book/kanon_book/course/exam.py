@@ -9,8 +9,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kanon_book.course.built import asked, built_page, inner, paper, task_of, title_of_form, wrong_answers
-from kanon_book.course.files import GUESS, LETTERS, Exercise, find_exercises, read_exercises
+from kanon_book.course.built import (
+    asked,
+    built_page,
+    inner,
+    paper,
+    reason,
+    right_answer,
+    task_of,
+    title_of_form,
+    wrong_answers,
+)
+from kanon_book.course.files import GUESS, Exercise, find_exercises, read_exercises
 from kanon_book.course.minutes import PRACTICE
 from kanon_book.words import texts
 from kanon_lab.arguments import check_whole
@@ -44,7 +54,7 @@ def suits_paper(exercise: Exercise) -> bool:
 
 
 def draw(seed: int, count: int = QUESTIONS) -> dict[str, list[str]]:
-    """Names of the exercises of an exam by chapter, in the order of the book; every chapter has a turn before one has two.
+    """Names of the exercises of an exam by chapter, in the order of the book; none has two before all have one.
 
     Parameters
     ----------
@@ -110,13 +120,11 @@ def _answer(number: int, chapter: str, form: Tag, words: dict[str, str], languag
     """The key of a question: what is right and why, and what other answers reveal."""
     task = task_of(form)
     if task["choice"]:
-        right = f"<b>{LETTERS[task['answer']]}</b>"
-        why = inner(form.select(".kanon-reasons .kanon-says")[task["answer"]])
+        right = f"<b>{right_answer(form)}</b>"
     else:
         bounds = {name: local(f"{task[name]:,.6g}", language) for name in ("low", "high")}
-        right = f"<b>{inner(form.select_one('.kanon-shown'))}</b> ({words['accepted'].format(**bounds)})"
-        why = inner(form.select_one(".kanon-explained"))
-    others = "".join(f"<li>{name}: {says}</li>" for name, says in wrong_answers(form))
+        right = f"<b>{right_answer(form)}</b> ({words['accepted'].format(**bounds)})"
+    others = "".join(f"<li>{name} {says}</li>" for name, says in wrong_answers(form))
     where = f"{inner(form.select_one('legend .kanon-number'))}, {escape(chapter)}"
     about = f'<h3>{number}. {title_of_form(form)}</h3><p class="about">{where}</p>'
-    return f'<section class="question">{about}<p>{right}</p>{why}<ul>{others}</ul></section>'
+    return f'<section class="question">{about}<p>{right}</p>{reason(form)}<ul>{others}</ul></section>'

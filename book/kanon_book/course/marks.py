@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kanon_book.course.files import GUESS, LETTERS, find_exercises, numbers
+from kanon_book.course.files import LETTERS, find_exercises, numbers
 from kanon_book.course.judging import judge, readings
 from kanon_book.course.lab import read_progress, solved_exercise
 from kanon_lab.errors import DataError
@@ -92,13 +91,10 @@ def _judged(solved: Solved, answer: str) -> tuple[bool, str, str]:
 
 
 def _row(number: str, solved: Solved, records: list[dict[str, Any]]) -> tuple[Any, ...]:
-    assert solved.depth != GUESS
     judged = [[_judged(solved, answer) for answer in record.get("answers", [])] for record in records]
-    right = [
-        record["right"] or bool(answers and answers[-1][0]) for record, answers in zip(records, judged, strict=True)
-    ]
+    pairs = zip(records, judged, strict=True)
+    right = [record["right"] or bool(answers and answers[-1][0]) for record, answers in pairs]
     # A student who tries the same wrong answer twice counts once.
     wrong = Counter(answer for answers in judged for answer in {one[1:] for one in answers if not one[0] and one[1]})
     (common, reveals), times = min(wrong.items(), key=lambda one: (-one[1], one[0]), default=(("", ""), 0))
-    share = sum(right) / len(right) if right else math.nan
-    return number, solved.title, len(records), share, common, times, " ".join(reveals.split())
+    return number, solved.title, len(records), sum(right) / len(right), common, times, " ".join(reveals.split())
