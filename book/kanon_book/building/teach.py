@@ -154,9 +154,11 @@ def slide(page: BuiltPage, row: dict[str, str], words: dict[str, str]) -> str:
     if "exercise:" not in row["show"] and "guess" not in row["show"]:
         return f"<section>{text}</section>"
     form = form_of(page, section, row["show"])
-    told = f"<h2>{title_of_form(form)}</h2><p><b>{right_answer(form)}</b></p>{reason(form)}"
+    answer = f"<h2>{title_of_form(form)}</h2><p><b>{right_answer(form)}</b></p>{reason(form)}"
     others = "".join(f"<li>{name} {says}</li>" for name, says in wrong_answers(form))
-    return f'<section><section>{text}</section><section>{told}<ul class="slide-small">{others}</ul></section></section>'
+    return (
+        f'<section><section>{text}</section><section>{answer}<ul class="slide-small">{others}</ul></section></section>'
+    )
 
 
 def form_of(page: BuiltPage, section: Tag, name: str) -> Tag:
@@ -178,11 +180,11 @@ def parts(page: BuiltPage, section: Tag, name: str) -> Iterator[str]:
         yield str(boxes[0 if name == "able" else -1])
         return
     kind, place = re.fullmatch(r"([a-z]+)([1-9])", name).groups()
-    found = [part for part in section.select(_SHOWN[kind]) if not part.find_parent("form", class_="kanon-exercise")]
-    found = [part for part in found if kind != "p" or part.parent is section]
-    if len(found) < int(place):
+    listed = [part for part in section.select(_SHOWN[kind]) if not part.find_parent("form", class_="kanon-exercise")]
+    listed = [part for part in listed if kind != "p" or part.parent is section]
+    if len(listed) < int(place):
         raise DataError(f"{LESSONS.name}: {page.name}, {section.get('id', '')} has no {name}; mend the table")
-    yield str(found[int(place) - 1])
+    yield str(listed[int(place) - 1])
 
 
 def notes(folder: Path, language: str) -> str:

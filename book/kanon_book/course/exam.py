@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 QUESTIONS = 30
 # A statement that needs the page beside it, and code that a candidate cannot follow on paper.
 _SCREEN = re.compile(
-    r"\b(explorer|notebook|figure|chart|drawing|curve|chapter|page)s?\b|\{glue|kanon-lab", re.IGNORECASE
+    r"\b(explorer|notebook|figure|chart|drawing|curve|chapter|page|that hamlet)s?\b|\{glue|kanon-lab", re.IGNORECASE
 )
 _PROGRAM = re.compile(r"\b(kanon_\w+|numpy|pandas|scipy)\b")
 
@@ -54,15 +54,7 @@ def suits_paper(exercise: Exercise) -> bool:
 
 
 def draw(seed: int, count: int = QUESTIONS) -> dict[str, list[str]]:
-    """Names of the exercises of an exam by chapter, in the order of the book; none has two before all have one.
-
-    Parameters
-    ----------
-    seed : int
-        0 or more; the same seed draws the same questions.
-    count : int
-        How many questions.
-    """
+    """Names of the exercises of an exam by chapter, in the order of the book; none has two before all have one."""
     check_whole(seed, "seed", 0, 2**32 - 1)
     rng = np.random.default_rng(seed)
     pool = {
@@ -82,15 +74,7 @@ def draw(seed: int, count: int = QUESTIONS) -> dict[str, list[str]]:
 
 
 def exam_pages(folder: Path, language: str, seed: int, count: int, static: str) -> tuple[str, str]:
-    """The exam and its key, as HTML.
-
-    Parameters
-    ----------
-    folder : Path
-        Pages of the built book in the language.
-    static : str
-        The folder with its scripts, as the two pages see it.
-    """
+    """The exam and its key as HTML, from a folder of built pages; `static` has their scripts, as both see it."""
     words = texts("teach", language)
     forms: list[tuple[str, Tag]] = []
     for chapter, names in draw(seed, count).items():

@@ -54,10 +54,10 @@ def _listed(paths: Iterable[str | Path]) -> list[Path]:
     """The files, by name; those of a folder are its .json files."""
     listed = []
     for path in map(Path, paths):
-        found = sorted(path.glob("*.json")) if path.is_dir() else [path]
-        if not found:
+        here = sorted(path.glob("*.json")) if path.is_dir() else [path]
+        if not here:
             raise DataError(f"{path}: holds no .json file; put the files that students saved there")
-        listed += found
+        listed += here
     return listed
 
 
@@ -93,8 +93,12 @@ def _judged(solved: Solved, answer: str) -> tuple[bool, str, str]:
 def _row(number: str, solved: Solved, records: list[dict[str, Any]]) -> tuple[Any, ...]:
     judged = [[_judged(solved, answer) for answer in record.get("answers", [])] for record in records]
     pairs = zip(records, judged, strict=True)
-    right = [record["right"] or bool(answers and answers[-1][0]) for record, answers in pairs]
+    right = [bool(record.get("right")) or bool(answers and answers[-1][0]) for record, answers in pairs]
     # A student who tries the same wrong answer twice counts once.
-    wrong = Counter(answer for answers in judged for answer in {one[1:] for one in answers if not one[0] and one[1]})
-    (common, reveals), times = min(wrong.items(), key=lambda one: (-one[1], one[0]), default=(("", ""), 0))
+    wrong = Counter(
+        pair
+        for answers in judged
+        for pair in {(text, says) for is_right, text, says in answers if text and not is_right}
+    )
+    (common, reveals), times = min(wrong.items(), key=lambda item: (-item[1], item[0]), default=(("", ""), 0))
     return number, solved.title, len(records), sum(right) / len(right), common, times, " ".join(reveals.split())
