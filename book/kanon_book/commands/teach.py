@@ -9,7 +9,7 @@ import click
 from kanon_book.commands.lab import find_book
 from kanon_lab.cli.options import Command, json_option
 from kanon_lab.cli.output import print_lines, print_parts, show
-from kanon_lab.errors import OptionError
+from kanon_lab.errors import MissingPackageError, OptionError
 from kanon_lab.files import write_text
 
 _OF_EXAM = """
@@ -42,8 +42,12 @@ def exam(book, seed, questions, language, folder, as_json):
     finds it. Questions that need the screen or a program are left out. The pages set formulas by a script of the book,
     so print them on this computer.
     """
+    from importlib.util import find_spec
+
     from kanon_book.course.exam import exam_pages
 
+    if find_spec("bs4") is None:
+        raise MissingPackageError("beautifulsoup4 is not installed, which reads pages: pip install 'kanon-lab[report]'")
     pages = find_book(book, language).parent
     static = (pages if language == "en" else pages.parent) / "_static"
     target = Path(folder)
