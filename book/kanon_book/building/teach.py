@@ -229,6 +229,7 @@ def build_blank() -> None:
             shutil.rmtree(target, ignore_errors=True)
         shutil.copytree(work / "_build" / "html", target / place, dirs_exist_ok=True)
     lighten(target)
+    shutil.rmtree(BUILD / "blank")
 
 
 if __name__ == "__main__":
