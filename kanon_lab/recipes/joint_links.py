@@ -77,9 +77,9 @@ def nearest_links(known: np.ndarray, shown: np.ndarray, x: np.ndarray, y: np.nda
     return chances
 
 
-def _apart(one: np.ndarray, others: np.ndarray) -> np.ndarray:
+def _apart(true: np.ndarray, others: np.ndarray) -> np.ndarray:
     """The distance of a record to each of others, by the quantities that both have; infinite without any."""
-    squares = (others - one) ** 2
+    squares = (others - true) ** 2
     has = ~np.isnan(squares)
     with np.errstate(invalid="ignore"):
         total = np.where(has, squares, 0.0).sum(axis=1) / has.sum(axis=1)

@@ -100,7 +100,10 @@ def test_recorded_solution(book):
     results = book["project"]
     assert set(results["verdict"]["so"]) == {"met"}
     assert len(results["verdict"]) == 10
-    assert (results["cautions"], len(results["notes"])) == (2, 1)  # classes in which nobody is often bullied; keys and points
+    assert (results["cautions"], len(results["notes"])) == (
+        2,
+        1,
+    )  # classes in which nobody is often bullied; the points
     (seeds,) = results["notes"]["note"]
     assert seeds.startswith("step 7 (shuffle_records): anyone who tries seeds")
     risk = results["before-after"].set_index("measure")
