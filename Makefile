@@ -8,6 +8,8 @@
 #   make check  what needs no test to run: style, format, which room imports which, and types
 #   make bundle make pdf, and one archive of all for a class without internet: _build/kanon-lab-bundle.zip;
 #               with the packages for this system too, some 210 MB more: make bundle WITH_PACKAGES=1
+#   make teach  make book, and of it what teachers need: slides, notes, an exam with its key, the book without solutions;
+#               another exam: make teach SEED=7
 #   make bench  measure time and memory beside Polars and DuckDB, for the book's page on speed (some 20 minutes on a quiet
 #               machine); options for it: make bench ARGS=--quick
 #   make lab    JupyterLab on a working copy of the notebooks (workspace/, yours to change)
@@ -23,7 +25,7 @@ STAMP := .venv/.installed
 # Tests begin some hundred times with Python: what it has compiled is kept, whatever the environment says.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: book pdf test test-all check bundle bench lab clean
+.PHONY: book pdf test test-all check bundle teach bench lab clean
 .DEFAULT_GOAL := book
 
 $(STAMP): pyproject.toml constraints.txt
@@ -57,6 +59,9 @@ check: $(STAMP)
 	@$(PY) -m ruff check --quiet . && $(PY) -m ruff format --check --quiet .
 	@$(PY) -c 'from importlinter.cli import lint_imports_command; lint_imports_command()' --no-cache
 	@$(PY) -m mypy
+
+teach: book
+	@$(PY) -m kanon_book.building.teach $(if $(SEED),--seed $(SEED))
 
 bundle: book
 	@$(PY) -m kanon_book.building.bundle $(if $(WITH_PACKAGES),--with-packages)

@@ -15,11 +15,16 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.errors import DataError, OptionError, TextError, about, described, shortened
+from kanon_lab.memory import remembered
 from kanon_lab.roles import check_there_once, column_names
 
 
 def distinct(series: pd.Series) -> tuple[np.ndarray, pd.Index]:
     """Number of each row's value (-1 where missing) among the distinct values, and these values."""
+    return remembered(_distinct, series)
+
+
+def _distinct(series: pd.Series) -> tuple[np.ndarray, pd.Index]:
     try:
         codes, values = pd.factorize(plain(series), use_na_sentinel=True)
     except TypeError:
@@ -134,6 +139,10 @@ class Coded:
 
 def coded(column: pd.Series) -> Coded:
     """Code a column; a `DataError` where a value cannot be compared with others, such as a list."""
+    return Coded(*remembered(_coded, column))
+
+
+def _coded(column: pd.Series) -> tuple[np.ndarray, pd.Index]:
     if isinstance(column.dtype, pd.CategoricalDtype):
         codes, values = column.array.codes, pd.Index(column.cat.categories)
     elif (whole := _whole(column)) is not None:
@@ -151,11 +160,11 @@ def coded(column: pd.Series) -> Coded:
         used = np.flatnonzero(seen[:-1])
     order = used[_order(values[used])]
     if len(order) == len(values) and (order == np.arange(len(order))).all():
-        return Coded(codes, values)
+        return codes, values
     # One more place at the end, for -1.
     position = np.full(len(values) + 1, -1, dtype=np.int32)
     position[order] = np.arange(len(order))
-    return Coded(position[codes], values[order])
+    return position[codes], values[order]
 
 
 def _whole(column: pd.Series) -> tuple[np.ndarray, pd.Index] | None:

@@ -1,5 +1,6 @@
 """Reading and writing whole files: formats by extension, errors in one line, and no half-written results."""
 
+import atexit
 import gzip
 import hashlib
 import io
@@ -40,6 +41,8 @@ _SIGNATURES = {
 # The name of the stream that an encrypted workbook is, in the directory of its container.
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _limit: ContextVar[int | None] = ContextVar("max_bytes", default=None)
+# Files that are being written beside their targets.
+_drafts: set[Path] = set()
 
 
 def file_format(path: str | Path) -> str:
@@ -259,6 +262,7 @@ def atomic_path(target: str | Path, *, ending: str = "", mode: int | None = None
             with suppress(FileNotFoundError):
                 mode = target.stat().st_mode & 0o777
         draft = new_path(target.parent, f".tmp{ending}")
+        _drafts.add(draft.absolute())
         # nobody may read it who may not read the new file
         draft.touch(0o666 if mode is None else stat.S_IRUSR | stat.S_IWUSR, exist_ok=False)
         try:
@@ -271,6 +275,16 @@ def atomic_path(target: str | Path, *, ending: str = "", mode: int | None = None
         except BaseException:
             draft.unlink(missing_ok=True)
             raise
+        finally:
+            _drafts.discard(draft.absolute())
+
+
+@atexit.register
+def _remove_drafts() -> None:
+    """Remove what a thread was writing when the process had to end."""
+    for draft in [*_drafts]:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
 
 
 def new_path(folder: Path, ending: str) -> Path:

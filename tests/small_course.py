@@ -53,11 +53,11 @@ def use(folder: Path, patch) -> None:
 
 def forget() -> None:
     """Forget what was read of a book: another one is used from now on."""
-    for cached in (files.chapter_numbers, files.numbers, lab._solved):
+    for cached in (files.chapter_numbers, files.numbers, lab.solved_exercise):
         cached.cache_clear()
 
 
-def build(folder: Path, builder: str = "html") -> Path:
+def build(folder: Path, builder: str = "html", **more) -> Path:
     """Build the book in a folder that `use` has filled; where its pages are."""
     (folder / "book").mkdir(exist_ok=True)
     (folder / "notebooks").mkdir(exist_ok=True)
@@ -75,7 +75,7 @@ def build(folder: Path, builder: str = "html") -> Path:
         "nb_execution_mode": "off",
         # A dict of our own: extensions add to it, and Sphinx's own would stay so for whatever is built after.
         "source_suffix": {".rst": "restructuredtext"},
-    }
+    } | more
     out = folder / "_build" / builder
     with docutils_namespace():
         Sphinx(folder, None, out, out / "trees", builder, settings, status=None, warningiserror=True).build()
@@ -100,6 +100,9 @@ READINGS = [
     ("42 percent", "", [0.42]),
     ("42 %", "per cent", [42]),
     ("42 per cent", "per cent", [42]),
+    ("42 %", "of a hundred", [42]),
+    ("42 of a hundred", "of a hundred", [42]),
+    ("36,8 %", "de cada cien", [36.8]),
     ("42 %", "% of records", [42]),
     ("42 persons", "persons", [42]),
     ("42 Persons", "persons", [42]),

@@ -29,6 +29,7 @@ from kanon_lab.columns import (
 )
 from kanon_lab.errors import DataError, OptionError, about, described
 from kanon_lab.measures.survey_design import Design, weights_of_both
+from kanon_lab.memory import remembered
 from kanon_lab.roles import check_k, column_names, names_of
 
 
@@ -139,6 +140,10 @@ def _joint(original: pd.Series, released: pd.Series) -> tuple[np.ndarray, np.nda
     refuse_other_records(original, released)
     if not len(original):
         raise DataError(f"{ORIGINAL}: has no records; nothing can be measured")
+    return remembered(_counted_pairs, original, released)
+
+
+def _counted_pairs(original: pd.Series, released: pd.Series) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     with about(ORIGINAL):
         before, values = distinct(original)
     with about(RELEASED):

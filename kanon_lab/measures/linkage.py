@@ -302,6 +302,13 @@ def _axes(points: np.ndarray) -> np.ndarray:
     return vectors[:, varies] / np.sqrt(values[varies])
 
 
+def _distinct_points(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct rows of numbers in their order, and the place of each row among them."""
+    codes = [np.unique(column, return_inverse=True)[1] for column in points.T]
+    number, some = distinct_rows(np.column_stack(codes))
+    return points[some], number
+
+
 def _nearest(candidates: np.ndarray, records: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """For each record the distance to the nearest candidates, and how many candidates are at it."""
     from scipy.spatial import cKDTree
@@ -310,8 +317,9 @@ def _nearest(candidates: np.ndarray, records: np.ndarray) -> tuple[np.ndarray, n
     if not candidates.shape[1]:
         return np.zeros(len(records)), np.full(len(records), len(candidates))
     # Equal points make a tree deep: it has each of them once.
-    points, times = np.unique(candidates, axis=0, return_counts=True)
-    asked, which = np.unique(records, axis=0, return_inverse=True)
+    points, of_point = _distinct_points(candidates)
+    times = np.bincount(of_point)
+    asked, which = _distinct_points(records)
     tree = cKDTree(points, balanced_tree=False)
     distance, number = np.empty(len(asked)), np.empty(len(asked), dtype=np.int64)
     with tqdm(total=len(asked), desc="records linked", disable=None, delay=2, leave=False) as bar:
@@ -327,5 +335,4 @@ def _nearest(candidates: np.ndarray, records: np.ndarray) -> tuple[np.ndarray, n
                 count[i] = times[ties].sum()
             distance[start : start + len(block)], number[start : start + len(block)] = near, count
             bar.update(len(block))
-    which = which.ravel()
     return distance[which], number[which]

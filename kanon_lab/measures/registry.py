@@ -43,7 +43,7 @@ class Limit:
     bound: Literal["at least", "at most"]  # The measure is to be this or more, or this or less
     meaning: str  # When it is met, in the Markdown of the book
     example: str  # A limit as a configuration has it
-    #: What to do where it is not met, with parts such as {value}: see `kanon_lab.report.measured.advice_on`.
+    #: What was found, then what to do, in sentences with parts like {value}: see `kanon_lab.report.measured.advice_on`.
     advice: Texts
     name: str = ""  # In configurations, where it is not that of the measure
     #: One number, or one for each sensitive variable, level of risk or combination of keys.
@@ -179,8 +179,13 @@ def _part_of(whole: str, part: str) -> Callable[[Any], Any]:
 
 
 _GROW = (
-    "Recode {key} more broadly so that classes grow, or release {variable} in broader categories.",
-    "Recodifique {key} en categorías más amplias para que crezcan las clases, o publique {variable} con menos detalle.",
+    "Recode {key} more broadly so that classes grow. Or release {broader} in broader categories.",
+    "Recodifique {key} en categorías más amplias para que crezcan las clases. O publique {broader} con menos detalle.",
+)
+# Broader categories of it would leave fewer values.
+_OR_KEEP = tuple(
+    f"{text.partition('. ')[0]}. {more}"
+    for text, more in zip(_GROW, ("Or do not release {variable}.", "O no publique {variable}."), strict=True)
 )
 _BY_CHANCE = ("records re-identified, expected", "registros reidentificados, esperados")
 _BELOW = ("records below k = #", "registros por debajo de k = #")
@@ -228,8 +233,8 @@ def _claim(name: str, meaning: str, titles: Texts, unmet: Texts) -> Measure:
     """The measure of a claim: its smallest count of records; see `kanon_lab.methods.CLAIMS`."""
     step = f"suppress: {{{{k_required: {{limit}}, claim: {name}}}}}"
     advice = (
-        f"{unmet[0]} End the recipe with a step {step}, or recode {{key}} more broadly.",
-        f"{unmet[1]} Termine la receta con un paso {step}, o recodifique {{key}} en categorías más amplias.",
+        f"{unmet[0]} End the recipe with a step {step}. Or recode {{key}} more broadly.",
+        f"{unmet[1]} Termine la receta con un paso {step}. O recodifique {{key}} en categorías más amplias.",
     )
     of = methodcaller("least", name)
     return Measure(
@@ -253,11 +258,11 @@ _ROWS = [
             "is met when an intruder who knows a person's true keys finds at least so many records that may be theirs "
             "(a missing key matches any value); with `missing: category`, when every released class has so many", "3",
             ("For {records} of {all} records, an intruder who knows the true keys finds fewer than {limit} records. "
-             "What makes records rare is most often {key}: recode it more broadly, or end the recipe with a step "
+             "Recode {key} more broadly, which most often makes records rare. Or end the recipe with a step "
              "suppress: {{k_required: {limit}, claim: true_key}}.",
              "Para {records} de {all} registros, un intruso que conozca las claves verdaderas encuentra menos de "
-             "{limit} registros. Lo que más veces hace raro a un registro es {key}: recodifíquela en categorías más "
-             "amplias, o termine la receta con un paso suppress: {{k_required: {limit}, claim: true_key}}."),
+             "{limit} registros. Recodifique {key} en categorías más amplias: es lo que más los hace raros. "
+             "O termine la receta con un paso suppress: {{k_required: {limit}, claim: true_key}}."),
             name="k", usual=True,
             title=("k (for an intruder who knows the true keys)",
                    "k (para un intruso que conozca las claves verdaderas)"))),
@@ -282,9 +287,9 @@ _ROWS = [
             "(`persons`), are alike by some keys (`keys`), or by each set of so many keys (`size`)",
             "[{size: 2, at_least: 3}, {keys: [age, sex], persons: 100}]",
             ("On {variable}, {records} records are among fewer than {limit} alike; the fewest are {value}, on "
-             "{columns}. Recode these keys more broadly, or name such combinations in a step suppress.",
+             "{columns}. Recode {wide} more broadly. Or name such combinations in a step suppress.",
              "En {variable}, {records} registros tienen menos de {limit} iguales; el mínimo es {value}, en {columns}. "
-             "Recodifique esas claves en categorías más amplias, o indique esas combinaciones en un paso suppress."),
+             "Recodifique {wide} en categorías más amplias. O indique esas combinaciones en un paso suppress."),
             by="combination", named=True, title=("fewest alike on {variable}", "mínimo de iguales en {variable}"))),
     Measure("k_with", "anonymity",
         ("k (for an intruder who has the earlier release too)",
@@ -332,11 +337,11 @@ _ROWS = [
         limit=Limit(
             "at most", "is met when the mean of the individual risks is at most this, from `0` to `1`", "0.02",
             ("The mean risk of a record is {value}, and {limit} was wanted: about {persons} persons would be "
-             "re-identified by somebody who looks for all of them. Broader categories of {key} lower it most directly; "
-             "so does a smaller sample, or removing a key variable.",
+             "re-identified by somebody who looks for all of them. Broader categories of {key} lower it most directly. "
+             "A smaller sample lowers it too, and so does removing a key variable.",
              "El riesgo medio de un registro es {value} y se exigía {limit}: quien buscara a todas las personas "
-             "reidentificaría a unas {persons}. Lo baja más directamente usar categorías más amplias en {key}; también "
-             "una muestra menor o retirar una variable clave."),
+             "reidentificaría a unas {persons}. Lo baja más directamente usar categorías más amplias en {key}. También "
+             "lo bajan una muestra menor y retirar una variable clave."),
             usual=True)),
     Measure("expected_reidentifications", "risk", _BY_CHANCE, attrgetter("risk.expected_reidentifications"),
         digits=2, shown="file state summary steps", rounding="risk"),
@@ -366,18 +371,18 @@ _ROWS = [
         lambda file: float(file.risk.of_class.max()), unit="share", shown="",
         limit=Limit("at most", "is met when no record's individual risk is above this", "0.2",
             ("The record that is easiest to find has a risk of {value}, and {limit} was wanted. A step suppress_risk "
-             "with that threshold lowers it; so do broader categories of {key}.",
+             "with that threshold lowers it. So do broader categories of {key}.",
              "El registro más fácil de encontrar tiene un riesgo de {value} y se exigía {limit}. Lo baja un paso "
-             "suppress_risk con ese umbral; también categorías más amplias en {key}."))),
+             "suppress_risk con ese umbral. También lo bajan categorías más amplias en {key}."))),
     Measure("above_#", "risk", _ABOVE, above,
         unit="records", shown="file state summary", rounding="count", levels="risks",
         limit=Limit(
             "at most", "is met when at most so many records have a risk above a level; a whole number will do where "
             "`risks` has one level", "{0.05: 0, 0.02: 100}",
             ("Records with a risk above {level}: {value}, and at most {limit} were wanted. A step suppress_risk with "
-             "that threshold lowers it; so do broader categories of {key}.",
+             "that threshold lowers it. So do broader categories of {key}.",
              "Registros con un riesgo superior a {level}: {value}, y se exigían {limit} como máximo. Lo baja un paso "
-             "suppress_risk con ese umbral; también categorías más amplias en {key}."),
+             "suppress_risk con ese umbral. También lo bajan categorías más amplias en {key}."),
             name="above_risk", by="level",
             title=("records with a risk above {level}", "registros con un riesgo superior a {level}"))),
     _in_population("known_risk", "risk",
@@ -392,9 +397,9 @@ _ROWS = [
             "file: who knows that a person is in the population does not learn more of whether they are in the file",
             "0.5",
             ("Of the persons with some key, {value} are in the file, and {limit} was wanted: who knows such a person "
-             "learns that they are in it ({records} records). Recode {key} more broadly, or release a smaller sample.",
+             "learns that they are in it ({records} records). Recode {key} more broadly. Or release a smaller sample.",
              "De las personas con alguna clave, el {value} está en el archivo y se exigía {limit}: quien conozca a una "
-             "de ellas sabe que está en él ({records} registros). Recodifique {key} en categorías más amplias o "
+             "de ellas sabe que está en él ({records} registros). Recodifique {key} en categorías más amplias. O "
              "publique una muestra menor."),
             beside=True)),
     _in_population("delta_presence_lowest", "size",
@@ -420,9 +425,9 @@ _ROWS = [
         limit=Limit(
             "at most", "is met when an intruder who links records by true keys finds at most this share of them", "0.1",
             ("Somebody who knows the true keys of all finds {value} of the records, and {limit} was wanted. Recode "
-             "{key} more broadly, or perturb more.",
+             "{key} more broadly. Or perturb more.",
              "Quien conozca las claves verdaderas de todos encuentra el {value} de los registros y se exigía {limit}. "
-             "Recodifique {key} en categorías más amplias o perturbe más."))),
+             "Recodifique {key} en categorías más amplias. O perturbe más."))),
     Measure(
         "numeric_linkage", "risk", ("records linked by their quantities", "registros vinculados por sus cantidades"),
         attrgetter("numeric_linkage"), **_STATE, unit="share", rounding="whole", needs="numeric_variables",
@@ -458,18 +463,18 @@ _ROWS = [
             "at least", "is met when each class has at least so many values of each sensitive variable; one number for "
             "all, or one for each", "2",
             ("The fewest different values of {variable} in a class are {value}, and {limit} were wanted: whoever finds "
-             "the class learns the value. " + _GROW[0],
+             "the class learns the value. " + _OR_KEEP[0],
              "El menor número de valores distintos de {variable} en una clase es {value} y se exigía {limit}: quien "
-             "encuentre la clase conoce el valor. " + _GROW[1]),
+             "encuentre la clase conoce el valor. " + _OR_KEEP[1]),
             by="variable", beside=True,
             title=("different values of {variable} in each class", "valores distintos de {variable} en cada clase"))),
     Measure("entropy", "diversity", None, lambda values: entropy_l(values.counts),
         **_DIVERSITY, rounding="tenth", least=True,
         limit=Limit("at least", "is the same with the entropy's *l* ({doc}`not-enough`)", "{diagnosis: 1.5}",
             ("In some class the values of {variable} are as even as {value} equal ones, and {limit} was wanted. "
-             + _GROW[0],
+             + _OR_KEEP[0],
              "En alguna clase los valores de {variable} equivalen a {value} valores igual de frecuentes y se exigían "
-             "{limit}. " + _GROW[1]),
+             "{limit}. " + _OR_KEEP[1]),
             by="variable", beside=True,
             title=("entropy l-diversity of {variable}", "l-diversidad por entropía de {variable}"))),
     Measure("recursive", "diversity", ("recursive l", "l recursiva"),
@@ -534,10 +539,10 @@ _ROWS = [
             "weight, or the order); needs `household`", "0",
             ("Records that are unique to somebody who knows the keys of all who live with them: {value}, and at most "
              "{limit} were wanted. Remove {household} and all that tells which records are of one household "
-             "({columns}), and shuffle the records; or recode {key} more broadly.",
+             "({columns}), and shuffle the records. Or recode {key} more broadly.",
              "Registros únicos para quien conozca las claves de todas las personas de su hogar: {value}, y se exigían "
              "{limit} como máximo. Retire {household} y todo lo que revele qué registros son de un hogar ({columns}), "
-             "y desordene los registros; o recodifique {key} en categorías más amplias."),
+             "y desordene los registros. O recodifique {key} en categorías más amplias."),
             usual=True, columns=attrgetter("homes.columns"))),
     Measure("person_uniques", "risk",
         ("persons unique by all their records", "personas únicas por todos sus registros"),
@@ -548,10 +553,10 @@ _ROWS = [
             "`person` is given and k, a claim or a risk has a limit, unless it says otherwise", "0",
             ("Persons who are unique to somebody who knows their keys in all their records: {value}, and at most "
              "{limit} were wanted. Remove {person} and all that tells which records are of one person ({columns}), and "
-             "shuffle the records; or recode {key} more broadly.",
+             "shuffle the records. Or recode {key} more broadly.",
              "Personas únicas para quien conozca sus claves en todos sus registros: {value}, y se exigían {limit} como "
              "máximo. Retire {person} y todo lo que revele qué registros son de una persona ({columns}), y desordene "
-             "los registros; o recodifique {key} en categorías más amplias."),
+             "los registros. O recodifique {key} en categorías más amplias."),
             beside=True, with_risk=True, columns=attrgetter("paths.columns"))),
     Measure("shown_by_records", "risk",
         ("persons whom their other records bring below k", "personas que sus otros registros dejan por debajo de k"),
@@ -589,10 +594,12 @@ _ROWS = [
             "at most", "is met when at most so many records fall below k for an intruder who guesses keys by other "
             "released columns, beyond what guessing without them gets; `0` wherever k, a claim "
             "or a risk has a limit, unless it says otherwise", "0",
-            ("Records that fall below k = {k} through columns that are no keys ({columns}): {value}, and at most "
-             "{limit} were wanted. Recode these columns as the keys are, remove them, or name them as keys.",
-             "Registros que quedan por debajo de k = {k} por columnas que no son claves ({columns}): {value}, y se "
-             "exigían {limit} como máximo. Recodifique esas columnas como las claves, retírelas o declárelas claves."),
+            ("Records that fall below k = {k} because other released columns ({columns}) let an intruder guess their "
+             "key values: {value}, and at most {limit} were wanted. Recode these columns as the key variables are, "
+             "remove them, or name them as key variables.",
+             "Registros que quedan por debajo de k = {k} porque otras columnas publicadas ({columns}) permiten "
+             "adivinar sus valores clave: {value}, y se exigían {limit} como máximo. Recodifique esas columnas como "
+             "las variables clave, retírelas o declárelas variables clave."),
             beside=True, with_risk=True, columns=lambda release: release.exposure.names)),
     Measure("shown_by_members", "risk",
         ("records that other members of their household bring below k",

@@ -37,38 +37,44 @@ def suppressed_for_true_keys(
     else:
         records, counts = np.ones(len(true), dtype=np.int64), compatible_persons(true, shown, person)
 
+    # Keys with many values rule most rows out, so they are compared first.
+    places = np.argsort([-int(column.max(initial=0)) for column in true.T], kind="stable")
+    gained = [np.minimum(records, needed) / records for needed in range(k + 1)]
     order = np.arange(0) if person is None else np.argsort(person, kind="stable")
     in_order = order if person is None else person[order]
 
-    def others(row: int, keys: np.ndarray) -> np.ndarray:
-        """Of some true keys those that meet no other class of the row's person, or all."""
-        keys = np.flatnonzero(keys)
+    def others(row: int, after: np.ndarray, before: np.ndarray) -> np.ndarray:
+        """True keys that a row meets as it is `after`, and not `before`; no other class of its person meets them."""
+        keys = _compatible(true, after, places)
+        keys = np.setdiff1d(keys, keys[_compatible(true[keys], before, places)], assume_unique=True)
         if person is None:
             return keys
         for other in order[slice(*np.searchsorted(in_order, [person[row], person[row] + 1]))]:
             if other != row:
-                keys = keys[~_compatible(true[keys], shown[other])]
+                keys = np.delete(keys, _compatible(true[keys], shown[other], places))
         return keys
 
     taken: list[tuple[int, int, int]] = []
     with tqdm(total=int((counts < k).sum()), desc="true keys", disable=None, leave=False, delay=2) as bar:
         while (short := int(counts.argmin())) >= 0 and counts[short] < k:
-            met = np.zeros(len(shown), dtype=bool)
+            key, wanted = true[short], shown[:, -1] == true[short, -1]
+            met = _compatible(shown, key, places)
+            wanted[met] = False
             if person is not None:
                 there = np.zeros(int(person.max()) + 1, dtype=bool)
-                there[person[_compatible(shown, true[short])]] = True
-                met = there[person]
-            row = _cheapest(true[short], shown, records, k - int(counts[short]), tiers, met)
+                there[person[met]] = True
+                wanted &= ~there[person]
+            row = _cheapest(key, shown, gained[k - int(counts[short])], tiers, wanted)
             before, below = shown[row].copy(), int((counts < k).sum())
-            differ = np.flatnonzero(_differ(true[short], before))
+            differ = np.flatnonzero(_differ(key, before))
             taken += [(row, int(column), int(before[column])) for column in differ]
             shown[row, differ] = -1
-            counts[others(row, _compatible(true, shown[row]) & ~_compatible(true, before))] += records[row]
+            counts[others(row, shown[row], before)] += records[row]
             bar.update(below - int((counts < k).sum()))
     for row, column, code in reversed(taken):
         with_value = shown[row].copy()
         with_value[column] = code
-        lost = others(row, _compatible(true, shown[row]) & ~_compatible(true, with_value))
+        lost = others(row, shown[row], with_value)
         if (counts[lost] - records[row] >= k).all():
             counts[lost] -= records[row]
             shown[row] = with_value
@@ -80,30 +86,31 @@ def _differ(true: np.ndarray, shown: np.ndarray) -> np.ndarray:
     return (true >= 0) & (shown >= 0) & (true != shown)
 
 
-def _compatible(true: np.ndarray, shown: np.ndarray) -> np.ndarray:
-    """Whether each true key, in rows, is compatible with a released one."""
-    same = np.ones(len(true), dtype=bool)
-    for column, code in zip(true.T, shown, strict=True):
-        if code >= 0:
-            same &= (column == code) | (column < 0)
-    return same
+def _compatible(rows: np.ndarray, key: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Positions of the rows that are compatible with a key; columns are compared in the order of `places`."""
+    left: np.ndarray | None = None
+    for column in places:
+        if (code := key[column]) >= 0:
+            codes = rows[:, column] if left is None else rows[left, column]
+            same = np.flatnonzero((codes == code) | (codes < 0))
+            left = same if left is None else left[same]
+    return np.arange(len(rows)) if left is None else left
 
 
 def _cheapest(
-    key: np.ndarray, shown: np.ndarray, records: np.ndarray, needed: int, tiers: Sequence[np.ndarray], met: np.ndarray
+    key: np.ndarray, shown: np.ndarray, gained: np.ndarray, tiers: Sequence[np.ndarray], wanted: np.ndarray
 ) -> int:
-    """The class of the stratum that becomes compatible with a true key at the least cost in cells for a record.
+    """Of the classes that are `wanted` the first that becomes compatible with a true key at the least cost.
 
-    None of those whose person is `met` already.
+    That is the cost in cells of the most important tier for what is `gained` by a class, then of the next tier.
     """
-    gained = np.minimum(records, needed) / records
-    costs = []
+    rows = np.flatnonzero(wanted)
     for tier in tiers:
-        cells = np.zeros(len(shown), dtype=np.int64)
+        cells = np.zeros(len(rows), dtype=np.int64)
         for column in tier:
             if key[column] >= 0:
-                cells += (shown[:, column] >= 0) & (shown[:, column] != key[column])
-        costs.append(cells)
-    other = (shown[:, -1] == key[-1]) & (np.sum(costs, axis=0) > 0) & ~met
-    rows = np.flatnonzero(other)
-    return int(rows[np.lexsort([cells[rows] / gained[rows] for cells in reversed(costs)])[0]])
+                codes = shown[rows, column]
+                cells += (codes >= 0) & (codes != key[column])
+        costs = cells / gained[rows]
+        rows = rows[costs == costs.min()]
+    return int(rows[0])

@@ -25,7 +25,7 @@ from kanon_lab.methods.suppression import without_cells
 from kanon_lab.recipes.earlier import EarlierRelease
 from kanon_lab.recipes.households import household_file, merge_households
 from kanon_lab.recipes.identifiers import Identifier, identifiers_in_labels
-from kanon_lab.recipes.measured import Baseline, Truth, changes, recoded_truth
+from kanon_lab.recipes.measured import Baseline, Truth, changes, recoded_truth, sharing
 from kanon_lab.recipes.notes import notes_of
 from kanon_lab.recipes.plan import USUAL_ESTIMATOR, USUAL_K, USUAL_RISKS, Plan, columns_of, file_plan, household_plan
 from kanon_lab.recipes.population_file import check_population, recoded_population
@@ -278,9 +278,7 @@ class Protection(Chain):
         done = changes(before.working, applied.frame.drop(columns=list(applied.removed)))
         kept = applied.frame.copy(deep=False)
         if kept.index.equals(before.working.index):  # columns as they were are kept once for all states
-            for column, cells in before.working.items():
-                if column in kept and cells.dtype == kept[column].dtype and cells.equals(kept[column]):
-                    kept[column] = cells
+            kept = sharing(kept, before.working)
         self._check_weight(kept, done.changed)
         truth = self._truth(kind, settings, before, kept, applied.households)
         step = Step(

@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import lgamma, log
+from math import lgamma, log, prod
 
 import numpy as np
 
-from kanon_lab.columns import LARGEST_PACKED, distinct_rows, firsts, grouped, sorted_rows
+from kanon_lab.columns import LARGEST_PACKED, firsts, grouped, pack, sorted_rows
+from kanon_lab.memory import memory_in_use
 
 # Points at which the bound of the chance is taken, that of the largest being the bound.
 _TILTS = (0.04, 0.12, 0.3, 0.6, 1, 1.7, 3, 5.5, 10, 16)
+_ALL: np.ndarray | slice = slice(None)
 # Records that a group of those seen alike has on average if evidence is asked for beside another key.
 _GROUP = 30
 # A table of counts by position has at most so many places for each record.
@@ -48,9 +50,10 @@ class _Pairs:
         self.m = int(target.max()) + 1
         size = (int(column.max()) + 1) * self.m
         self.pair, pairs = grouped(column.astype(np.int64) * self.m + target, size)
-        self.home, self.once = home, np.arange(len(self.pair))
+        self.home, self.once = home, _ALL
         if home is not None:
-            self.triple, self.once = distinct_rows(np.column_stack([self.pair, home]))
+            homes = int(home.max()) + 2  # a record without one has -1
+            self.triple, self.once = _numbered(self.pair * np.int64(homes) + home + 1, len(pairs) * homes)
         self.times = np.bincount(self.pair[self.once], minlength=len(pairs))
         first, self.second = np.divmod(pairs, self.m)
         new = firsts(first)
@@ -64,9 +67,14 @@ class _Pairs:
         self.score = self.times * self.m + self.m - 1 - place[self.second]
 
     @cached_property
+    def top(self) -> np.ndarray:
+        """For each value of the column the largest score."""
+        return np.maximum.reduceat(self.score, self.start)
+
+    @cached_property
     def usual(self) -> np.ndarray:
         """For each value of the column the value of the target that goes with it most often."""
-        return self.by_frequency[self.m - 1 - np.maximum.reduceat(self.score, self.start) % self.m]
+        return self.by_frequency[self.m - 1 - self.top % self.m]
 
     @cached_property
     def order(self) -> np.ndarray:
@@ -86,11 +94,12 @@ class _Pairs:
     def guesses(self) -> np.ndarray:
         """For each record the guess by the others; -1 where there are none."""
         if self.home is None:
-            return self._without(self.group, (self.place == 0).astype(np.int64))[self.pair]
-        pair, home = self.pair[self.once], self.home[self.once]
-        order = np.lexsort((self.place[pair], home, self.group[pair]))
-        group, place = self.group[pair][order], self.place[pair][order]
-        new = firsts(group) | firsts(home[order])
+            return self._without_one()[self.pair]
+        pair, home = self.pair[self.once], self.home[self.once] + 1
+        group, place = self.group[pair], self.place[pair]
+        order = _sorted_by([group, home, place])
+        group, home, place = group[order], home[order], place[order]
+        new = firsts(group) | firsts(home)
         start, part = np.flatnonzero(new), np.cumsum(new) - 1
         number = np.arange(len(order)) - start[part]
         # A household has so many of the first places, without a gap.
@@ -100,6 +109,18 @@ class _Pairs:
         of_triple[order] = self._without(group[start], leading)[part]
         return of_triple[self.triple]
 
+    def _without_one(self) -> np.ndarray:
+        """For each pair the most frequent value of its group if one record is taken off the pair."""
+        best = self.score == self.top[self.group]
+        first, others = np.flatnonzero(best), np.where(best, -1, self.score)
+        next_best = np.maximum.reduceat(others, self.start)  # -1: the group has one pair
+        guess = self.second[first][self.group]
+        left = self.top - self.m
+        other = self.by_frequency[self.m - 1 - next_best % self.m]
+        own = np.where(next_best > left, other, self.second[first])
+        guess[first] = np.where((next_best < 0) & (left < self.m), -1, own)
+        return guess
+
     def _without(self, group: np.ndarray, leading: np.ndarray) -> np.ndarray:
         """The most frequent value of each group if one is taken off from each of its first places, `leading` many."""
         start, some = self.start[group], leading < self.width[group]
@@ -108,6 +129,23 @@ class _Pairs:
         left = self.score[first] - self.m * (leading > 0)
         guess = np.where(some & (self.score[other] > left), self.second[other], self.second[first])
         return np.where(~some & (left < self.m), -1, guess)
+
+
+def _numbered(packed: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """For each row the number of its value among the sorted distinct ones, and one row of each."""
+    number, distinct = grouped(packed, size)
+    some = np.empty(len(distinct), dtype=np.intp)
+    some[number] = np.arange(len(number))
+    return number, some
+
+
+def _sorted_by(columns: Sequence[np.ndarray]) -> np.ndarray:
+    """Positions that sort rows by columns of whole numbers from 0 on; no two rows are equal."""
+    radices = [int(column.max()) + 1 for column in columns]
+    if prod(radices) >= LARGEST_PACKED:
+        return np.lexsort([*columns][::-1])
+    packed, size = pack(columns, radices)
+    return sorted_rows(packed, size)[0]
 
 
 def best_guesses(column: np.ndarray, target: np.ndarray, home: np.ndarray | None = None) -> np.ndarray:
@@ -154,7 +192,7 @@ class Target:
     def right_without(self, way: int) -> np.ndarray:
         """Records in which a guess without the column is right."""
         if way not in self._right:
-            self._right[way] = best_guesses(self.without[way], self.codes, self.home) == self.codes
+            self._right[way] = _right_guesses(self.without[way], self.codes, self.home)
         return self._right[way]
 
     def rows(self, rows: np.ndarray) -> Target:
@@ -167,9 +205,23 @@ class Target:
 
         `members` are codes of columns that a pair is made of: it must tell more than each of them alone.
         """
+        memory, key = memory_in_use(), b""
+        if memory is not None:
+            key = memory.key("guess", column, self.codes, self.wanted, self.without[0], self.home)
+            if (kept := memory.number(key)) is not None and kept < evidence:
+                return None
+        guess, least = self._guess(column, evidence, members)
+        if memory is not None and least is not None:
+            memory.keep(key, least)
+        return guess
+
+    def _guess(
+        self, column: np.ndarray, evidence: float, members: Sequence[np.ndarray]
+    ) -> tuple[Guess | None, float | None]:
+        """The guess; and where it is None, the evidence beside what is seen first, if that is too little for it."""
         known = (column >= 0) & (self.codes >= 0)
         if not (known & self.wanted).any():
-            return None
+            return None, -np.inf
         pairs = _Pairs(column[known], self.codes[known], None if self.home is None else self.home[known])
         values = np.full(len(column), -1, dtype=np.int64)
         values[known] = pairs.guesses()
@@ -180,30 +232,48 @@ class Target:
             others = self.right_without(way)[asked]
             usual = max(usual, int(others.sum()))
             if right <= usual:
-                return None
+                return None, None if way else -np.inf
             if way and _more_often(int((hits & ~others).sum()), int((others & ~hits).sum())) >= evidence:
                 continue
             # Of small groups the usual value is itself luck, by which evidence beside a key would be lost.
             enough = evidence if not way else evidence / 2 if len(seen) >= _GROUP * (seen.max() + 1) else -np.inf
-            if _evidence(pairs, seen[known]) < enough:
-                return None
+            if (beyond := _evidence(pairs, seen[known])) < enough:
+                return None, None if way else beyond
         for member in members:
             seen = _with_gaps(member)
-            by_one = best_guesses(seen, self.codes, self.home) == self.codes
+            by_one = _right_guesses(seen, self.codes, self.home)
             if right <= by_one[asked].sum() or _evidence(pairs, seen[known]) < evidence:
-                return None
+                return None, None
         removed, alone = (right - usual) / (n - usual), known & (values < 0)
         weights = np.where(asked, removed * n / right, removed)
         gained = removed * (n + int((alone & self.wanted).sum()))
-        return Guess(np.where(alone, self.codes, values), removed, weights, gained)
+        return Guess(np.where(alone, self.codes, values), removed, weights, gained), None
 
     def evidence(self, column: np.ndarray, seen: np.ndarray | None = None) -> float:
         """Minus the logarithm of a bound of the chance that luck explains what a column tells beyond what is seen."""
-        known = (column >= 0) & (self.codes >= 0)
-        if not known.any():
-            return -np.inf
-        pairs = _Pairs(column[known], self.codes[known], None if self.home is None else self.home[known])
-        return _evidence(pairs, self.without[0][known] if seen is None else _with_gaps(seen)[known])
+        memory, seen = memory_in_use(), self.without[0] if seen is None else _with_gaps(seen)
+        key = b"" if memory is None else memory.key("evidence", column, self.codes, seen, self.home)
+        if memory is not None and (kept := memory.number(key)) is not None:
+            return kept
+        known, evidence = (column >= 0) & (self.codes >= 0), -np.inf
+        if known.any():
+            pairs = _Pairs(column[known], self.codes[known], None if self.home is None else self.home[known])
+            evidence = _evidence(pairs, seen[known])
+        if memory is not None:
+            memory.keep(key, evidence)
+        return evidence
+
+
+def _right_guesses(column: np.ndarray, target: np.ndarray, home: np.ndarray | None) -> np.ndarray:
+    """Records in which the guess by a column is right."""
+    memory = memory_in_use()
+    key = b"" if memory is None else memory.key("right", column, target, home)
+    if memory is not None and (kept := memory.number(key)) is not None:
+        return np.unpackbits(np.frombuffer(kept, dtype=np.uint8), count=len(target)).astype(bool)
+    right = best_guesses(column, target, home) == target
+    if memory is not None:
+        memory.keep(key, np.packbits(right).tobytes())
+    return right
 
 
 def _more_often(right: int, wrong: int) -> float:

@@ -18,6 +18,7 @@ from kanon_lab.columns import as_text, coded, distinct, distinct_rows, named_col
 from kanon_lab.errors import DataError, KanonLabError
 from kanon_lab.measures.file_measures import ClassRisks
 from kanon_lab.measures.registry import MEASURES, measures
+from kanon_lab.memory import remembered, same_place
 from kanon_lab.methods.suppression_search import compatible_records
 from kanon_lab.roles import KeySpec
 
@@ -41,7 +42,14 @@ class Texts:
             codes, values = known.codes.astype(np.intp), known.values
         else:
             codes, values = distinct(column)
-        return cls(codes, np.array([as_text(value) for value in values], dtype=object), values)
+        return cls(codes, remembered(_texts, column), values)
+
+
+def _texts(column: pd.Series) -> np.ndarray:
+    """The texts of a column's values, in the order of `Texts`."""
+    is_category = isinstance(column.dtype, pd.CategoricalDtype)
+    values = coded(column).values if is_category else distinct(column)[1]
+    return np.array([as_text(value) for value in values], dtype=object)
 
 
 def joint_codes(left: pd.Series, right: pd.Series) -> tuple[np.ndarray, np.ndarray]:
@@ -51,6 +59,15 @@ def joint_codes(left: pd.Series, right: pd.Series) -> tuple[np.ndarray, np.ndarr
     return number[first.codes], number[np.where(second.codes < 0, -1, second.codes + len(first.texts))]
 
 
+def sharing(frame: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
+    """A frame whose columns are the very ones of another, with the same index, where they are equal to these."""
+    result = frame.copy(deep=False)
+    for name, cells in named_columns(other):
+        if name in result and cells.dtype == result[name].dtype and cells.equals(result[name]):
+            result[name] = cells
+    return result
+
+
 def in_order_of(frame: pd.DataFrame, column: pd.Series) -> pd.Series:
     """A column of the same records in the order of a frame."""
     return column if column.index.equals(frame.index) else column.loc[frame.index]
@@ -58,7 +75,11 @@ def in_order_of(frame: pd.DataFrame, column: pd.Series) -> pd.Series:
 
 def same_values(left: pd.Series, right: pd.Series) -> np.ndarray:
     """Whether two columns, row by row, have the same value as text (34 and "34" do) or are both missing."""
-    return np.equal(*joint_codes(left, right))
+    return remembered(_same_values, left, right)
+
+
+def _same_values(left: pd.Series, right: pd.Series) -> np.ndarray:
+    return np.ones(len(left), dtype=bool) if same_place(left, right) else np.equal(*joint_codes(left, right))
 
 
 def changed_cells(before: pd.Series, after: pd.Series) -> tuple[np.ndarray, np.ndarray]:
@@ -339,7 +360,7 @@ class Comparison:
     @cached_property
     def distinct_values(self) -> dict[str, int]:
         """By key variable its different values; 0 for one that was removed."""
-        return {n: int(self.aligned[n].nunique()) if n in self.keys else 0 for n in self.spec.key_variables}
+        return {n: remembered(_different, self.aligned[n]) if n in self.keys else 0 for n in self.spec.key_variables}
 
     @property
     def granularity(self) -> float | None:
@@ -387,10 +408,9 @@ class Comparison:
         """
         if not self.quantities:
             return None
-        rows = slice(None, None, -(-len(self.original) // _MOST_LINKED))
+        columns = [frame[name] for frame in (self.original, self.released) for name in self.quantities]
         scales = ("sd", "mahalanobis") if len(self.quantities) > 1 else ("sd",)
-        options: dict[str, Any] = {"variables": self.quantities, "targets": rows}
-        return max(room.record_linkage(self.original, self.released, scale=scale, **options).share for scale in scales)
+        return max(remembered(_linked_share, *columns, scale=scale) for scale in scales)
 
     @cached_property
     def quantity_loss(self) -> dict[str, float | None] | None:
@@ -444,7 +464,7 @@ class Baseline:
         if counts is not None:  # quantities are not counted
             spec = replace(spec, numeric_variables=())
         elif working.index is not self.original.index:
-            aligned = working.loc[self.original.index]
+            aligned = sharing(working.loc[self.original.index], self.original)
         comparison = Comparison(self.original, aligned, removed, self.spec, truth, counts=counts)
         if self.indicators is not None:
             comparison = replace(comparison, indicators=room.indicator_loss(self.compared(comparison.released)))
@@ -492,6 +512,17 @@ def right_links(known: np.ndarray, shown: np.ndarray) -> float:
     """
     own = ((known == shown) | (known < 0) | (shown < 0)).all(axis=1)
     return float((own / np.maximum(met_by(known, shown), 1)).mean())
+
+
+def _different(column: pd.Series) -> int:
+    return int(column.nunique())
+
+
+def _linked_share(*columns: pd.Series, scale: str) -> float:
+    """See `Comparison.numeric_linkage`; the columns as they came, and then as they are released."""
+    number, rows = len(columns) // 2, slice(None, None, -(-len(columns[0]) // _MOST_LINKED))
+    before, after = (pd.concat([*part], axis=1) for part in (columns[:number], columns[number:]))
+    return room.record_linkage(before, after, scale=scale, targets=rows).share
 
 
 def _is_quantity(column: pd.Series) -> bool:

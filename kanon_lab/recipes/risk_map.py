@@ -16,6 +16,7 @@ import pandas as pd
 from kanon_lab.data.microdata import MicrodataFile
 from kanon_lab.errors import KanonLabError, OptionError, described
 from kanon_lab.measures.registry import Measure, limit_of
+from kanon_lab.memory import Memory
 from kanon_lab.recipes.chain import Protection, Recipe, as_recipe
 from kanon_lab.recipes.grid import MOST, Candidate, grid_candidates
 from kanon_lab.recipes.map_limits import OWN, judged_rows, summarised, unmet_by_all, verdict_of, verdicts_of
@@ -258,18 +259,21 @@ class Walk:
     """Apply one recipe after another to a file, going back no further than they differ."""
 
     def __init__(self, frame: pd.DataFrame | MicrodataFile, more: tuple[Measure, ...] = ()) -> None:
-        self._frame, self._more = frame, more
+        self._frame, self._more, self.memory = frame, more, Memory()
         self._path: list[tuple[Any, Protection | KanonLabError]] = []
 
     def measure(self, run: Run) -> dict[str, Any]:
         """The measures after the last step and the ``verdict``, or the ``error``."""
         try:
-            reached = self.reach(run)
-            row = reached.state.measured.row()
-            del row["estimator"]
-            return {**row, "unseen": unseen_steps(reached), **judged_rows(reached, run.recipe, self._more)}
+            with self.memory.used():
+                return self._measured(self.reach(run), run)
         except KanonLabError as error:
             return {"error": str(error)}
+
+    def _measured(self, reached: Protection, run: Run) -> dict[str, Any]:
+        row = reached.state.measured.row()
+        del row["estimator"]
+        return {**row, "unseen": unseen_steps(reached), **judged_rows(reached, run.recipe, self._more)}
 
     def reach(self, run: Run, before: Callable[[int], None] = lambda position: None) -> Protection:
         """The file after the last step; `before` is called with the place of each step that is applied, the start 0."""

@@ -23,7 +23,7 @@ from kanon_lab.methods import CLAIMS
 from kanon_lab.methods.suppression import alike_by_claim, claims_of, key_combinations
 from kanon_lab.methods.suppression_bound import Certificate
 from kanon_lab.recipes.identifiers import Content, Identifier, identifiers_in
-from kanon_lab.recipes.measured import Baseline, Measured, Truth, without_variables
+from kanon_lab.recipes.measured import Baseline, Measured, Truth, sharing, without_variables
 from kanon_lab.roles import KeySpec, check_k
 
 
@@ -192,10 +192,13 @@ class Chain(Baseline):
         """Whether the records are in their original order."""
         return self.state.working.index.equals(self.original.index)
 
-    @property
+    @cached_property
     def ordered(self) -> pd.DataFrame:
         """The file with its records in their original order and under their labels."""
-        return self.state.working.loc[self.original.index]
+        working = self.state.working
+        if working.index is self.original.index:
+            return working
+        return sharing(working.loc[self.original.index], self.original)
 
     @cached_property
     def person(self) -> np.ndarray | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
@@ -99,6 +99,8 @@ def _released_sensitive(protection: Chain) -> tuple[str, ...]:
 VERDICT = ["name", "variable", "level", "limit", "bound", "found", "met", "records", "columns"]
 # Notes on an earlier release that are cautions: its keys are not those of this one.
 _OF_EDITIONS = ("editions_key_in_one", "editions_other_codes")
+# Categories that cannot be merged without leaving one alone.
+_FEWEST_VALUES = 2
 # Where neither limits nor recipe have a k, records are counted that nobody else is like.
 _USUAL_K = 2
 # Limits that judge a release by more than its key variables.
@@ -154,6 +156,8 @@ class Judged:
     cautions: tuple[Caution, ...] = field(repr=False)
     records: float = inf  # Of the release: a limit of as many is none
     rarest: str = ""  # Where advice on a limit that is not met names it: see `rarest_key`
+    #: Where a limit is not met, the released variables of two values or fewer, which broader categories would empty.
+    narrow: tuple[str, ...] = ()
     #: What an earlier release and this one tell together, where the limit ``k_with`` is set.
     together: Editions | None = field(default=None, repr=False)
 
@@ -233,26 +237,36 @@ def judge_release(release: Release, limits: Mapping[str, Any]) -> Judged:
     verdict = pd.DataFrame(rows, columns=VERDICT, dtype=object)
     verdict = verdict.astype({"level": float, "met": bool, "records": "Int64"})
     unmet = verdict.loc[~verdict["met"], "name"]
-    rarest = rarest_key(release) if any("{key}" in LIMITS[name].advice() for name in unmet) else ""
+    narrow = narrow_variables(release) if len(unmet) else ()
+    rarest = rarest_key(release, narrow) if any("{key}" in LIMITS[name].advice() for name in unmet) else ""
     cautions, together = tuple(_cautions(release, limits)), release.together if "k_with" in limits else None
     n = release.protection.n
-    return Judged(release.k, verdict, release.exposure, release.claims, cautions, n, rarest, together)
+    return Judged(release.k, verdict, release.exposure, release.claims, cautions, n, rarest, narrow, together)
 
 
-def rarest_key(release: Release) -> str:
+def narrow_variables(release: Release) -> tuple[str, ...]:
+    """The released keys and sensitive variables of two values or fewer: coarser, they would say nothing."""
+    protection = release.protection
+    names = dict.fromkeys((*protection.released_spec.key_variables, *_released_sensitive(protection)))
+    cells = [(name, protection.cells(name)) for name in names]
+    return tuple(name for name, column in cells if column is not None and column.after.nunique() <= _FEWEST_VALUES)
+
+
+def rarest_key(release: Release, narrow: Collection[str] = ()) -> str:
     """The released key without which fewest records are below k; of several, the one with most values.
 
-    Without a released key, the first key of the file.
+    None of those that are `narrow`, since it is named to be recoded; "" where no other is released.
     """
     spec, state = release.protection.released_spec, release.protection.state
-    if len(spec.key_variables) < 2:
-        return (*spec.key_variables, *release.protection.spec.key_variables)[0]
+    keys = [name for name in spec.key_variables if name not in narrow]
+    if len(keys) < 2:
+        return "".join(keys)
 
     def rank(key: str) -> tuple[int, int]:
         others = state.table(by_keys(spec, tuple(name for name in spec.key_variables if name != key)))
         return others.violations([release.k])[release.k], -state.table(by_keys(spec, (key,))).n_classes
 
-    return min(spec.key_variables, key=rank)
+    return min(keys, key=rank)
 
 
 def k_of(limits: Mapping[str, Any], k_required: int | None) -> int:

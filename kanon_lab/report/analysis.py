@@ -19,7 +19,7 @@ from kanon_lab.data.microdata import MicrodataFile, reading_notes, without_codes
 from kanon_lab.recipes.chain import Protection, protect
 from kanon_lab.recipes.measured import without_variables
 from kanon_lab.recipes.released import held_identifier
-from kanon_lab.recipes.verdict import Caution, Judged, Release, judge_release, k_of
+from kanon_lab.recipes.verdict import Caution, Judged, Release, decisive_claim, judge_release, k_of
 from kanon_lab.report import tables
 from kanon_lab.report.config import ReportConfig
 from kanon_lab.report.safe import named_grid, shown_settings
@@ -31,7 +31,7 @@ from kanon_lab.terms import Note
 if TYPE_CHECKING:
     from kanon_lab.engines.release import Records
 
-_PACKAGES = ("kanon-lab", "numpy", "pandas", "scipy", "altair")
+_PACKAGES = ("kanon-lab", "numpy", "pandas", "scipy")
 # Records of the release that are searched for direct identifiers, at most: others are much alike.
 _MOST_SEARCHED = 50_000
 
@@ -51,8 +51,8 @@ class Analysis:
         ``records``; names of columns by role (``keys``, ``weight``, ``household``, ``person``, ``sensitive``,
         ``identifiers``); ``persons`` (their number, where one is named); ``identifiers_searched`` (records searched for
         them, at equal steps) and ``identifiers_found`` (a line on the first that the release holds, or None);
-        ``missing``, ``policy`` (how records below k are counted), ``estimator``, ``k``, ``risks`` (records above these
-        are counted), ``least`` (records of a named category),
+        ``missing``, ``policy`` (how records below k are counted), ``estimator``, ``claim`` (that decides on k), ``k``,
+        ``risks`` (records above these are counted), ``least`` (records of a named category),
         ``perturbed`` (keys); under ``before`` and ``after`` each measure of `kanon_lab.recipes.measured.Measured.row`.
     judged : Judged
         The verdict on each limit of the office, and what no limit counts.
@@ -75,8 +75,8 @@ class Analysis:
         ``version``, ``variable``, ``contribution``, ``msus``, without rows where no record is unique; and ``version``,
         ``variables``, ``size``, ``records``: sets of up to ``suda_size`` keys that make records unique.
     diversity : DataFrame
-        ``variable``, the worst class by `kanon_lab.measures.MEASURES`, and ``homogeneous`` (records whose class shows
-        one value).
+        ``variable``, the worst class by `kanon_lab.measures.MEASURES`, ``inferred`` (the measure of that name), and
+        ``homogeneous`` (records whose class shows one value).
     steps : DataFrame
         `Protection.history`, with ``settings`` (text) and ``below`` (records below k); of a suppression ``key_cells``
         that it took, the ``least_cells`` that any needs, and how far ``above`` these it is at most (whole per cents),
@@ -313,6 +313,7 @@ def _summary(protection: Protection, config: ReportConfig, name: str, k: int) ->
         "missing": spec.missing,
         "policy": "category" if spec.missing == "category" else "wildcard",
         "estimator": protection.estimator,
+        "claim": decisive_claim(protection),
         "k": k,
         "risks": list(config.recipe.risks),
         "least": max(config.least, k),

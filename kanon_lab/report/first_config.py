@@ -497,10 +497,14 @@ def first_steps(guesses: pd.DataFrame, sure: pd.DataFrame) -> list[dict[str, Any
     return [*steps, {"shuffle_records": {}}, {"suppress": {"importance": importance, "claim": "true_key"}}]
 
 
-def reason(row: Any, texts: dict[str, str]) -> str:
-    """Why a column has its role, of how many values of which kind it is, and what else it may be."""
+def reason(row: Any, texts: dict[str, str], called: Mapping[str, str] | None = None) -> str:
+    """Why a column has its role, of how many values of which kind it is, and what else it may be.
+
+    Roles are called as in a configuration, or as in `called`.
+    """
     kind = texts[f"kind_{row.kind.replace(' ', '_')}"]
-    parts = [doubt(row.role, row.other, texts)] if row.unsure else []
+    role, *other = ((called or {}).get(role, role) for role in (row.role, *row.other))
+    parts = [doubt(role if row.role else "", other, texts)] if row.unsure else []
     distinct = local(f"{row.distinct:,}", texts["language"])
     parts += [why(row, texts), texts["shape"].format(kind=kind, distinct=distinct)]
     if row.role.startswith("indicators."):

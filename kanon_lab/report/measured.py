@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -17,9 +18,14 @@ if TYPE_CHECKING:
     from kanon_lab.recipes.verdict import Judged
     from kanon_lab.report.analysis import Analysis
 
+# How a sentence begins that is one of several things to do.
+_OR = re.compile("^Or? (.)")
+
 
 def limit_title(row: Any, w: Words) -> str:
     """What a row of a verdict is about."""
+    if limit_of(row.name).title is None:
+        return w.plain(LIMITS[row.name])
     return LIMITS[row.name].limit_called(w.language, variable=w.note(row.variable), level=w.percent(row.level))
 
 
@@ -43,7 +49,8 @@ class Release:
     persons: Any  # That somebody who looks for all would re-identify
     household: str | None
     person: str | None
-    rarest: str  # The key that makes most records rare
+    rarest: str  # The key that makes most records rare, of those that can be made coarser
+    narrow: tuple[str, ...]  # The variables that cannot
     internal: bool  # Whether the office reads it
     counted: bool  # Whether there are an engine's counts only
 
@@ -52,7 +59,7 @@ class Release:
         """What a report says."""
         after, counted = a.summary["after"]["expected_reidentifications"], bool(a.left_out)
         records, roles = a.summary["persons"] or a.summary["records"], (a.summary["household"], a.summary["person"])
-        return cls(a.summary["k"], records, after, *roles, a.judged.rarest, a.internal, counted)
+        return cls(a.summary["k"], records, after, *roles, a.judged.rarest, a.judged.narrow, a.internal, counted)
 
     @classmethod
     def of_protection(cls, protection: Protection, judged: Judged) -> Release:
@@ -60,13 +67,14 @@ class Release:
         persons = protection.state.measured.row()["expected_reidentifications"]
         spec, counted = protection.spec, protection.state.counts is not None
         units = protection.n if protection.person is None else int(protection.person.max()) + 1
-        return cls(judged.k, units, persons, spec.household, spec.person, judged.rarest, True, counted)
+        return cls(judged.k, units, persons, spec.household, spec.person, judged.rarest, judged.narrow, True, counted)
 
 
 def advice_on(release: Release, row: Any, w: Words, *, remedy: bool = False) -> str:
     """What to do about a limit that is not met, naming the key that makes most records rare.
 
-    A `remedy` leaves out its first sentence, which says what was measured.
+    A `remedy` leaves out its first sentence, which says what was measured. A sentence that would make something coarser
+    is left out where that has two values.
     """
     limit = limit_of(row.name)
     if LIMITS[row.name].needs == "population" and pd.isna(row.found):
@@ -81,6 +89,8 @@ def advice_on(release: Release, row: Any, w: Words, *, remedy: bool = False) -> 
         "limit": limit_value(row, row.limit, row.found, w),
         "key": release.rarest,
         "variable": w.note(row.variable),
+        "broader": "" if row.variable in release.narrow else w.note(row.variable),
+        "wide": w.listed(name for name in row.columns if name not in release.narrow),
         "level": w.percent(row.level),
         "k": w.number(release.k),
         "columns": (
@@ -94,8 +104,13 @@ def advice_on(release: Release, row: Any, w: Words, *, remedy: bool = False) -> 
     }
     if limit.inside and not release.internal:
         return w.say("do_internal", name=limit_title(row, w), value=parts["value"])
-    advice = LIMITS[row.name].advice(w.language)
-    return agreed((advice.partition(". ")[2] if remedy else advice).format(**parts), w.language)
+    measured, *remedies = LIMITS[row.name].advice(w.language).removesuffix(".").split(". ")
+    empty = [f"{{{name}}}" for name in ("key", "broader", "wide") if not parts[name]]
+    kept = [sentence for sentence in remedies if not any(name in sentence for name in empty)]
+    first, *more = kept or [w.say("do_nothing_broader").removesuffix(".")]
+    first = _OR.sub(lambda match: match[1].upper(), first)
+    text = ". ".join([first, *more] if remedy else [measured, first, *more])
+    return agreed(f"{text}.".format(**parts), w.language)
 
 
 def advised(judged: Judged, release: Release) -> dict[str, Any]:
@@ -118,16 +133,21 @@ def main_measures(a: Analysis, w: Words) -> pd.DataFrame:
     for row in measures(shown="summary"):
         rows += _lines(row, summary["risks"], w)
         if row.name == "k_achieved":
-            rows.append((w.say("m_below", k=k), f"violations_{k}_{policy}", w.number))
+            rows.append((_below(a, w), f"violations_{k}_{policy}", w.number))
             rows.append((w.say("m_unique"), f"violations_2_{policy}", w.number))
     return _before_and_after(a, rows)
+
+
+def _below(a: Analysis, w: Words) -> str:
+    """What is counted as records below k: what a missing key value matches is said, since it decides."""
+    return w.say("m_below_wildcard" if a.summary["policy"] == "wildcard" else "m_below", k=a.summary["k"])
 
 
 def leading_measures(a: Analysis, w: Words) -> pd.DataFrame:
     """Three measures before and after: records that stand out, persons who would be found, and what is kept."""
     k, rows = a.summary["k"], [MEASURES[name] for name in ("expected_reidentifications", "known_cells", "k_achieved")]
-    lines = [(w.say("m_below", k=k), f"violations_{k}_{a.summary['policy']}", w.number)]
-    lines += [(row.called(w.language), *_lines(row, (), w)[0][1:]) for row in rows]
+    lines = [(_below(a, w), f"violations_{k}_{a.summary['policy']}", w.number)]
+    lines += [(w.plain(row), *_lines(row, (), w)[0][1:]) for row in rows]
     return _before_and_after(a, lines).head(3)
 
 

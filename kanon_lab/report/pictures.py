@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
@@ -21,8 +21,8 @@ from kanon_lab.show.parts import Bars, Group, Mark, Paragraph, Part, Picture, fo
 if TYPE_CHECKING:
     from kanon_lab.report.analysis import Analysis
 
-# Where on its bar a limit is, and how near to it a bar may end that is on the other side.
-_LIMIT_AT, _NEAR = 0.6, 0.03
+# Where on its bar a limit is, one of none too; how near to it a mark may be that is on the other side, and to the ends.
+_LIMIT_AT, _NONE_AT, _NEAR, _END = 0.6, 0.12, 0.05, 0.02
 # Categories of a variable whose bars have room for words.
 _MOST_BARS = 9
 # A step that moves risk and loss by less (0-1 of the chart) shares the mark of the step before.
@@ -30,29 +30,33 @@ _SAME_PLACE = 0.04
 
 
 def limit_bars(a: Analysis, w: Words, words: Callable[[Any], tuple[str, str]]) -> Bars:
-    """Each limit, unmet ones first: from what was found to what was asked for, with `words` of that and the verdict."""
+    """Each limit, unmet ones first: which side is allowed and what was found, with `words` of that and the verdict."""
     wholes = {"records": a.summary["records"], "columns": len(a.released)}
     rows: list[list[str | Mark]] = []
     for row in named_rows(a.judged.verdict.sort_values("met", kind="stable")):
         width, limit = _beside_limit(row, wholes.get(LIMITS[row.name].unit, 0))
-        bar = Mark("", width, "kanon-met" if row.met else "kanon-unmet", limit)
-        rows.append([limit_title(row, w), bar, limit_value(row, row.found, row.limit, w), *words(row)])
+        side: Literal["below", "above"] = "above" if row.bound == "at least" else "below"
+        bar = Mark("", width, "kanon-met" if row.met else "kanon-unmet", limit, side)
+        title = w.explained(LIMITS[row.name], limit_title(row, w))
+        rows.append([title, bar, limit_value(row, row.found, row.limit, w), *words(row)])
     heads = [w.say(f"c_{name}") for name in ("limit_name", "found_to_wanted", "found", "wanted", "verdict")]
     return Bars(w.say("verdict_caption"), heads, rows, "kanon-limits")
 
 
 def _beside_limit(row: Any, whole: int) -> tuple[float | None, float]:
-    """How long the bar of a limit is and where the limit is on it, each on its side as the verdict says."""
-    limit_at = _LIMIT_AT if row.limit else 0.0
+    """Where on its bar what was found is, on the side that the verdict says, and where its limit is."""
+    limit_at = _LIMIT_AT if row.limit else _NONE_AT
     if pd.isna(row.found):
         return None, limit_at
     value = float(row.found.step if isinstance(row.found, Few) else row.found)
-    width = limit_at * value / float(row.limit) if row.limit else value / (whole or value or 1)
-    if row.bound == "at least":
-        width = max(width, limit_at) if row.met else min(width, limit_at - _NEAR)
+    place = limit_at * value / float(row.limit) if row.limit else limit_at + value / (whole or value or 1)
+    if not row.limit and not value:
+        place = limit_at / 2
+    elif row.bound == "at least":
+        place = max(place, limit_at) if row.met else min(place, limit_at - _NEAR)
     else:
-        width = min(width, limit_at) if row.met else max(width, limit_at + _NEAR)
-    return min(width, 1.0), limit_at
+        place = min(place, limit_at) if row.met else max(place, limit_at + _NEAR)
+    return min(max(place, _END), 1 - _END), limit_at
 
 
 def counted(
@@ -173,7 +177,8 @@ def step_path(a: Analysis, w: Words) -> list[Part]:
     text = w.say("path_alt", risk=risk["title"], loss=loss["title"])
     points = [(*place, "", number, "") for place, number in zip(line, numbers, strict=True)]
     drawn = Picture("plane", text, {"x": loss, "y": risk, "points": points, "line": line})
-    table = Bars(w.say("path_caption"), [w.say("c_step"), risk["title"], loss["title"]], lines)
+    heads = [w.say("c_step"), *(w.explained(MEASURES[name]) for name in axes)]
+    table = Bars(w.say("path_caption"), heads, lines)
     return [Group([drawn, table], "kanon-pair")]
 
 
@@ -218,7 +223,7 @@ def _axis(measure: Measure, values: list[float], w: Words) -> dict[str, Any]:
     start = math.floor(round(least / step, 9)) * step if is_far else 0.0
     size = math.ceil(round((most - start) / step, 9)) * step
     return {
-        "title": measure.cost_called(w.language),
+        "title": measure.cost_called(w.language) if measure.more_is_better else w.plain(measure),
         "ticks": [(place, write(start + size * place)) for place in (0.0, 0.5, 1.0)],
         "places": [min(1.0, max(0.0, (value - start) / size)) for value in values],
         "words": [*map(write, values)],

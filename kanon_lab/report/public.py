@@ -262,7 +262,7 @@ _FRAMES: dict[str, dict[Any, _KIND | None]] = {
     "riskiest": _shown("f_k low high", count="classes records"),
     "suda": _shown("version variable", tenth="contribution"),
     "unique_sets": _shown("version variables size", count="records"),
-    "diversity": _shown("variable", count="homogeneous") | _measured("diversity"),
+    "diversity": _shown("variable", count="homogeneous", tenth="inferred") | _measured("diversity"),
     "steps": _shown(
         "step name settings columns_removed above no_bound",
         touched="records_touched cells_changed cells_suppressed key_cells least_cells",

@@ -28,6 +28,7 @@ from kanon_lab.report.measured import (
     measures_of_steps,
     population_measures,
 )
+from kanon_lab.report.officer import officer
 from kanon_lab.report.pictures import (
     count_bars,
     limit_bars,
@@ -131,10 +132,11 @@ def _verdict(a: Analysis, w: Words) -> list:
         key = "v_met" if row.met else "v_unknown" if _is_unknown(a, row) else "v_unmet"
         return limit_wanted(row, row.found, w), w.say(key)
 
-    bars = [limit_bars(a, w, words)] if len(verdict) else []
+    bars: list[Any] = [limit_bars(a, w, words)] if len(verdict) else []
+    keys = [w.text("key_line", "kanon-note", keys=w.listed(a.summary["keys"]))] if a.summary["keys"] else []
     return [
         w.text(key, style=f"kanon-verdict {style}", **counts),
-        Group([*bars, Group(numbers, "kanon-next")], "kanon-first"),
+        Group([*([Group([*keys, *bars])] if keys or bars else []), Group(numbers, "kanon-next")], "kanon-first"),
     ]
 
 
@@ -264,7 +266,7 @@ def _fewest(a: Analysis, w: Words) -> list:
 def _utility(a: Analysis, w: Words) -> list:
     indicators, below = ([w.text("utility_left")], []) if a.left_out else _indicators(a, w)
     lost = [
-        (row.called(w.language), w.percent(value) if row.share else w.significant(value), value if row.share else None)
+        (w.explained(row), w.percent(value) if row.share else w.significant(value), value if row.share else None)
         for row, value in losses(a)
     ]
     bars = word_bars(w.say("utility_caption"), [w.say("c_measure"), w.say("c_value")], lost)
@@ -466,6 +468,7 @@ _SECTIONS: dict[str, Callable[[Analysis, Words], list]] = {
     "utility": _utility,
     "map": _map,
     "release": _release,
+    "officer": officer,
     "parameters": _parameters,
     "internal": _internal,
 }

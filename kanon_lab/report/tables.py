@@ -105,12 +105,12 @@ def _joined(frames: list[pd.DataFrame], columns: str) -> pd.DataFrame:
 
 
 def diversities(release: Release) -> pd.DataFrame:
-    """The worst class by each measure of diversity, and the records that meet one value only, as in the verdict."""
+    """The worst class by each measure of diversity, right guesses, and records that meet one value only."""
     rows = []
     for name, of_variable in release.diversity.items():
-        measured = {measure: of_variable[measure] for measure in MEASURES}
+        measured = {measure: of_variable[measure] for measure in (*MEASURES, "inferred")}
         rows.append({"variable": name, **measured, "homogeneous": release.alike_in(name)})
-    return pd.DataFrame(rows, columns=["variable", *MEASURES, "homogeneous"])
+    return pd.DataFrame(rows, columns=["variable", *MEASURES, "inferred", "homogeneous"])
 
 
 def variables(protection: Protection, columns: pd.DataFrame, *, least: int) -> pd.DataFrame:

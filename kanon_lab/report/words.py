@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from kanon_lab.digits import is_finite, local, number, percent, rounded
 from kanon_lab.measures.registry import Measure
-from kanon_lab.show.parts import Paragraph, Part, Section, Table
-from kanon_lab.terms import Note, agreed, in_english, worded, wordings
+from kanon_lab.show.parts import Explained, Paragraph, Part, Section, Table
+from kanon_lab.terms import TERMS, Note, agreed, in_english, worded, wordings
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from kanon_lab.show.page import Figure
+
+# Measures whose term of the glossary has another name.
+_TERMS = {"table_distance": "hellinger_distance"}
 
 
 class Few(int):
@@ -121,9 +124,23 @@ class Words:
         """The same with versions of the file in words."""
         return frame.assign(version=[self.say(f"version_{version}") for version in frame["version"]])
 
+    def plain(self, measure: Measure) -> str:
+        """What a measure is, in words for readers of reports where its title is a term of the field."""
+        key = f"plain_{measure.name}"
+        return self.say(key) if key in texts() else measure.called(self.language)
+
+    def explained(self, measure: Measure, title: str = "") -> Explained:
+        """A title of a measure, or that of a limit on it, with the sentence on what it counts."""
+        limit = measure.limit.name or measure.name if measure.limit is not None else ""
+        if row := wordings("workbench").get(f"says_LimitSettings_{limit}"):
+            return Explained(title or self.plain(measure), row[self.language])
+        term = TERMS.get(_TERMS.get(measure.name, measure.name))
+        meaning = f"{term.name(self.language).capitalize()}: {term.meaning_in(self.language)}" if term else ""
+        return Explained(title or self.plain(measure), meaning)
+
     def measure(self, measure: Measure, level: str | None = None) -> str:
         """The title of a measure, at a level of a family, with its unit if it is written in per cent."""
-        title = measure.called(self.language) if level is None else measure.at(level).called(self.language)
+        title = self.plain(measure) if level is None else measure.at(level).called(self.language)
         return f"{title} (%)" if measure.share else title
 
     def roles(self, roles: str) -> str:

@@ -1,6 +1,6 @@
 """Sections, charts, explorers for JupyterLab, and what a page needs: all from finished frames, never from microdata.
 
-The charts need altair (``pip install 'kanon-lab[report]'``), the explorers ipywidgets too; altair loads with the first
+The charts need altair (``pip install 'kanon-lab[lab]'``), the explorers ipywidgets too; altair loads with the first
 function of either that is named. Every chart says what it shows in its title and its ``description``, the alternative
 text, and `figure` makes it fit a page. An explorer (``explore...``) has the controls of a chart, and needs a running
 kernel.

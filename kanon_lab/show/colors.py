@@ -12,6 +12,9 @@ INK = "#1f2328"
 # Of lines and grounds behind the marks.
 GRID = "#e6e8eb"
 
+#: Of areas on a map: from few to many.
+RAMP = ("#eef4fa", "#d3e3f3", "#a9cbe6", "#74add4", "#3f8cc0", "#13679f", "#08406f")
+
 #: Light colour -> its counterpart on a dark page: a page swaps them where the reader's theme is dark.
 DARK = {
     INK: "#e6e8eb",
@@ -23,4 +26,5 @@ DARK = {
     BLUE: "#56b4e9",
     GREEN: "#2bc79a",
     PURPLE: "#e58fc4",
+    **dict(zip(RAMP, ("#1d2a36", "#21405a", "#285b80", "#3578a6", "#549acb", "#85bde6", "#c9e5fb"))),
 }

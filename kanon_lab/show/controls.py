@@ -127,9 +127,7 @@ def ipywidgets() -> Any:
     try:
         import ipywidgets
     except ImportError:
-        raise MissingPackageError(
-            "the explorers need the package ipywidgets: pip install 'kanon-lab[report]'"
-        ) from None
+        raise MissingPackageError("the explorers need the package ipywidgets: pip install 'kanon-lab[lab]'") from None
     return ipywidgets
 
 

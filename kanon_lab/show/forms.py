@@ -12,6 +12,7 @@ from kanon_lab.errors import KanonLabError, OptionError
 from kanon_lab.recipes.yaml_file import parse_yaml, yaml_line
 from kanon_lab.settings import Settings, holds_names, read, row_of
 from kanon_lab.show.controls import ipywidgets
+from kanon_lab.terms import wordings
 
 # Settings that are given as names in order, the most important first.
 _ORDERED = ("importance",)
@@ -45,7 +46,9 @@ class FormWords:
         return name
 
     def about(self, model: type[Settings], name: str) -> str:
-        """What a setting is, as its model says it."""
+        """What a setting is: by a sentence for readers of the page, or as its model says it."""
+        if words := wordings("workbench").get(f"says_{model.__name__}_{name}", {}).get("en"):
+            return words
         return re.sub(r"\{doc\}`([\w-]+)`", r"\1", row_of(model, name)["says"]).replace("`", "")
 
 

@@ -99,17 +99,30 @@ class Table(Part):
         return scrolling_table(self.frame, caption=self.caption, number=self.number)
 
 
+class Explained(str):
+    """A name, with a sentence on what it is, which a reader opens."""
+
+    says: str
+
+    def __new__(cls, name: str, says: str) -> Explained:
+        explained = super().__new__(cls, name)
+        explained.says = says
+        return explained
+
+
 @dataclass(frozen=True)
 class Mark:
     """A cell of `Bars`: a bar over a part of its width (0-1; None: not known), a line at its limit, and words.
 
-    `style` is its class for the style sheet.
+    Where a side of the limit is `allowed`, that is shaded, and a mark takes the place of the bar. `style` is its class
+    for the style sheet.
     """
 
     words: str
     width: float | None
     style: str = ""
     limit: float | None = None
+    allowed: Literal["", "below", "above"] = ""
 
 
 @dataclass(frozen=True, repr=False)
@@ -187,6 +200,10 @@ def render_text(part: Part | Figure | Section) -> Iterator[str]:
             yield from render_text(inner)
     elif isinstance(part, Table):
         yield from _text_table(part)
+    elif isinstance(part, Group):
+        yield from wrapped(part.summary)
+        for inner in part.parts:
+            yield from render_text(inner)
     else:
         lines = part.lines if isinstance(part, Bullets) else [getattr(part, "text", "") or getattr(part, "alt", "")]
         for line in lines:

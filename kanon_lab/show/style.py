@@ -18,7 +18,7 @@ load_jsonschema()
 try:
     import altair as alt
 except ImportError:
-    raise MissingPackageError("drawing needs the package altair: pip install 'kanon-lab[report]'") from None
+    raise MissingPackageError("drawing needs the package altair: pip install 'kanon-lab[lab]'") from None
 
 #: Granularities of the date of birth, finest first: the order of every legend.
 DATES = ("day", "month", "year")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -19,10 +20,14 @@ LISTS = ("key_variables", "sensitive_variables", "numeric_variables", "direct_id
 REMOVED = "remove_variables"
 #: All that a column may be, in the order of a menu; "" is not decided.
 CHOICES = ("", LISTS[0], *SINGLES, *LISTS[1:], REMOVED)
+# Steps that come last, in this order: what is recoded after them takes more than it need.
+_LATE = {"suppress": 1, "suppress_risk": 1, "shuffle_members": 2, "shuffle_records": 2, "renumber": 2}
 # What stands first in a configuration, and last.
 _FIRST = ("title", "language", "key_variables", *SINGLES, *LISTS[3:4], *LISTS[1:3], *LISTS[4:], "limits")
 _LAST = ("seed", "steps", "map")
 _PRIVATE = 0o600
+# Drafts of a file that are kept, of as many sessions.
+_MOST_KEPT = 5
 
 
 class Entry(NamedTuple):
@@ -98,6 +103,8 @@ class Draft:
 
     def with_role(self, column: str, role: str) -> Draft:
         """With another role of a column; where one column alone may have it, the one that had it has none."""
+        if role == self.role_of(column):
+            return self
         roles: dict[str, Any] = {
             name: [other for other in _listed(self.settings.get(name)) if other != column] for name in LISTS
         }
@@ -109,30 +116,46 @@ class Draft:
             names = [] if place is None else [*_listed(steps[place].settings["variables"])]
             names = [name for name in names if name != column] + ([column] if role == REMOVED else [])
             steps[place or 0 : 0 if place is None else place + 1] = [Entry(REMOVED, {"variables": names})][: len(names)]
-        return replace(self.with_settings(**roles), steps=tuple(steps))
+        return self.with_settings(**roles)._of(steps)
 
     def with_step(self, name: str, settings: Mapping[str, Any], place: int | None = None) -> Draft:
-        """With one more step at the end, or another in place of that at `place` (from 0 on)."""
+        """With one more step, before those that come last, or another in place of that at `place` (from 0 on)."""
         if place is None:
-            return replace(self, steps=(*self.steps, Entry(name, dict(settings))))
-        steps = [*self.steps]
-        steps[place] = Entry(name, dict(settings), steps[place].on)
-        return replace(self, steps=tuple(steps))
+            rank, place = _LATE.get(name, 0), len(self.steps)
+            while place and _LATE.get(self.steps[place - 1].name, 0) > rank:
+                place -= 1
+            return self._of((*self.steps[:place], Entry(name, dict(settings)), *self.steps[place:]))
+        return self._with(place, Entry(name, dict(settings), self.steps[place].on))
 
     def without_step(self, place: int) -> Draft:
         """Without the step at `place`."""
-        return replace(self, steps=self.steps[:place] + self.steps[place + 1 :])
+        return self._with(place)
 
     def with_switched(self, place: int) -> Draft:
         """With the step at `place` off if it was on, and on if it was off."""
-        steps = [step._replace(on=not step.on) if n == place else step for n, step in enumerate(self.steps)]
-        return replace(self, steps=tuple(steps))
+        return self._with(place, self.steps[place]._replace(on=not self.steps[place].on))
+
+    def _with(self, place: int, *steps: Entry) -> Draft:
+        return self._of((*self.steps[:place], *steps, *self.steps[place + 1 :]))
+
+    def _of(self, steps: Iterable[Entry]) -> Draft:
+        """With other steps. A suppression orders only keys that are still there when it comes."""
+        kept, gone = list[Entry](), set[str]()
+        for step in steps:
+            gone |= {*_listed(step.settings.get("variables"))} if step.name == REMOVED and step.on else set()
+            if isinstance(order := step.settings.get("importance"), Mapping):
+                left = {*_listed(self.settings.get(LISTS[0]))} - gone
+                order = {name: rank for name, rank in order.items() if name in left}
+                others = {name: value for name, value in step.settings.items() if name != "importance"}
+                step = step._replace(settings={**others, **({"importance": order} if order else {})})
+            kept.append(step)
+        return replace(self, steps=tuple(kept))
 
     def with_moved(self, place: int, by: int) -> Draft:
         """With the step at `place` so many places later, or earlier where `by` is negative."""
         steps = [*self.steps]
         steps.insert(min(max(place + by, 0), len(steps)), steps.pop(place))
-        return replace(self, steps=tuple(steps))
+        return self._of(steps)
 
 
 def _listed(names: object) -> Sequence[str]:
@@ -146,32 +169,42 @@ def drafts_folder() -> Path:
     return platformdirs.user_state_path("kanon-lab", appauthor=False) / "workbench"
 
 
-def keep_draft(draft: Draft, key: str) -> None:
-    """Keep a draft, for its owner alone, under a key of its file; a folder that cannot be written is no fault."""
-    steps = [step._asdict() for step in draft.steps]
-    path = _path(key)
-    with suppress(OSError, KanonLabError):
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with files.atomic_path(path, mode=_PRIVATE) as beside:
-            beside.write_text(dump_yaml({"settings": dict(draft.settings), "steps": steps}), "utf-8")
+class Drafts:
+    """The kept drafts of a file, by its SHA-256: each session keeps its own, so that no window replaces another's."""
 
+    def __init__(self, sha256: str) -> None:
+        self._pattern = f"{sha256[:32]}*.yml"
+        self._own = drafts_folder() / f"{sha256[:32]}-{secrets.token_hex(4)}.yml"
+        self._earlier = self._paths()
 
-def kept_draft(key: str, check: Callable[[Draft], Any]) -> Draft | None:
-    """The draft that was kept under a key; None without one, or if it fails the check."""
-    try:
-        kept = read_yaml(_path(key))
-        draft = Draft(kept["settings"], tuple(Entry(**step) for step in kept["steps"]))
-        check(draft)
-    except (OSError, KanonLabError, KeyError, TypeError):
-        return None
-    return draft
+    def _paths(self) -> list[Path]:
+        """Where there are any, the newest first."""
+        with suppress(OSError):
+            return sorted(drafts_folder().glob(self._pattern), key=lambda path: -path.stat().st_mtime_ns)
+        return []
 
+    def keep(self, draft: Draft) -> None:
+        """Keep a draft, for its owner alone, and few older ones; a folder that cannot be written is no fault."""
+        steps = [step._asdict() for step in draft.steps]
+        with suppress(OSError, KanonLabError):
+            self._own.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with files.atomic_path(self._own, mode=_PRIVATE) as beside:
+                beside.write_text(dump_yaml({"settings": dict(draft.settings), "steps": steps}), "utf-8")
+            for path in self._paths()[_MOST_KEPT:]:
+                path.unlink(missing_ok=True)
 
-def forget_draft(key: str) -> None:
-    """Remove the draft that was kept under a key."""
-    with suppress(OSError):
-        _path(key).unlink(missing_ok=True)
+    def newest(self, check: Callable[[Draft], Any]) -> Draft | None:
+        """The last that an earlier session kept; None without one, or if it fails the check."""
+        try:
+            kept = read_yaml(self._earlier[0])
+            draft = Draft(kept["settings"], tuple(Entry(**step) for step in kept["steps"]))
+            check(draft)
+        except (OSError, KanonLabError, LookupError, TypeError):
+            return None
+        return draft
 
-
-def _path(key: str) -> Path:
-    return drafts_folder() / f"{key[:32]}.yml"
+    def forget(self) -> None:
+        """Remove those of earlier sessions."""
+        with suppress(OSError):
+            for path in self._earlier:
+                path.unlink(missing_ok=True)

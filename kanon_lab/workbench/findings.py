@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import ipywidgets as widgets
 
+from kanon_lab.errors import KanonLabError
 from kanon_lab.measures.registry import LIMITS, limit_of
 from kanon_lab.recipes.settings import LimitSettings
-from kanon_lab.report.analysis import Analysis, analyse_release, compared_recipes
+from kanon_lab.report.analysis import Analysis, compared_recipes
 from kanon_lab.report.config import as_config
 from kanon_lab.report.sections import section
 from kanon_lab.show.forms import Form
-from kanon_lab.workbench.parts import Place, row, shown, sides, swap
+from kanon_lab.workbench.parts import Place, fade, row, shown, sides, swap
 from kanon_lab.workbench.session import Result
 
 _USUAL = [name for name in LIMITS if limit_of(name).usual]
@@ -22,167 +24,122 @@ _NAMES = [name for name, measure in LIMITS.items() if measure.limit is not None]
 _KS = [2, 3, 5, 10]
 
 
-class Sections:
-    """Sections of the report on a result, by their names; `office`: whether a click shows the riskiest combinations."""
+class Finding(Place):
+    """A place that shows sections of the report on the result, by their names."""
 
-    def __init__(self, place: Place, names: Sequence[str], *, office: bool = False) -> None:
-        self.place, self.bench, self.names = place, place.bench, names
-        self._shown: Result | None = None
-        self.parts, self.more = widgets.VBox(), widgets.VBox()
-        self._ask = [place.text("about_office"), row(place.button("show_office", self._show_office))] if office else []
-        self.box = widgets.VBox([self.parts, self.more])
-
-    def fill(self) -> None:
-        """Show the sections of the result, as soon as it is there."""
-        result = self.bench.fresh
-        if result is None:  # what is shown is out of date until the verdict is there
-            self.parts.add_class("kanon-stale")
-        elif result is not self._shown:
-            self.bench.compute(lambda progress: analysed(self.bench, result, progress), self._show(result))
-
-    def _show(self, result: Result) -> Any:
-        def show(analysis: Analysis) -> None:
-            language = self.place.w.language
-            parts = [part for name in self.names for part in shown(section(analysis, name, language))]
-            swap(self.parts, parts)
-            self.parts.remove_class("kanon-stale")
-            self._hide()
-            self._shown = result
-
-        return show
-
-    def _show_office(self) -> None:
-        """Show what the report for the office has besides: key values at the highest risk, and what each became."""
-        result = self.bench.fresh
-        if result is None:
-            self.bench.say(self.place.w.say("computing_verdict"))
-            return
-
-        def job(progress: Any) -> Analysis:
-            return analysed(self.bench, result, progress, replace(result.config, map=None))
-
-        def done(analysis: Analysis) -> None:
-            hide = self.place.button("hide_office", self._hide)
-            swap(self.more, [row(hide), *shown(section(analysis, "internal", self.place.w.language))], self._ask)
-
-        self.bench.compute(job, done)
-
-    def _hide(self) -> None:
-        swap(self.more, self._ask)
-
-
-def analysed(bench: Any, result: Result, progress: Any, config: Any = None) -> Analysis:
-    """What a report says of a result, as counts for the office; the last one is kept. With a `config`, all of it."""
-    kept, of = bench.analysis
-    if of is result and config is None:
-        return kept
-    options: dict[str, Any] = {"name": bench.session.name, "progress": progress, "internal": True}
-    options |= {"brief": config is None}
-    of_file = bench.session.file, config or result.config, result.protection, result.release, result.judged
-    analysis = analyse_release(*of_file, **options)
-    if config is None:
-        bench.analysis = analysis, result
-    return analysis
-
-
-class Risk(Place):
-    """The limits, and the sections of a report on risk."""
-
-    name = "risk"
+    names: Sequence[str] = ()
 
     def __init__(self, bench: Any) -> None:
         super().__init__(bench)
-        self._filling = False
-        self.limits = Form(
-            LimitSettings,
-            [],
-            self.w,
-            names=_NAMES,
-            first=_USUAL,
-            label=lambda name: LIMITS[name].limit_called(self.w.language, variable="…", level="…"),
-            on_change=self.safely(self._entered),
-        )
-        self.sections = Sections(self, ("summary", "classes", "riskiest", "diversity"), office=True)
+        self.sections = widgets.VBox()
+        self._shown: Result | None = None
+
+    def fill(self) -> None:
+        session, result = self.session, self.bench.fresh
+        fade(self.sections, self._shown is not None and self._shown is not result)
+
+        def show(analysis: Analysis) -> None:
+            swap(self.sections, [part for name in self.names for part in self.section(analysis, name)])
+            self._shown = result
+            self.fill()
+
+        if result is not None and result is not self._shown:
+            self.bench.work.submit(partial(session.analyse, result), show, self.bench.say, "view")
+
+    def section(self, analysis: Analysis, name: str) -> list[Any]:
+        """A section of the report as widgets."""
+        return shown(section(analysis, name, self.w.language))
+
+
+class Risk(Finding):
+    """The limits, and the sections of a report on risk."""
+
+    name, names = "risk", ("summary", "classes", "riskiest", "diversity")
+
+    def __init__(self, bench: Any) -> None:
+        super().__init__(bench)
+        called = {name: LIMITS[name].limit_called(self.w.language, variable="…", level="…") for name in _NAMES}
+        options: dict[str, Any] = {"names": _NAMES, "first": _USUAL, "label": called.get}
+        self.limits = Form(LimitSettings, [], self.w, **options, on_change=self.safely(self._entered))
         usual = self.button("usual_limits", self._take_usual, style="primary")
         go_on = self.button("go_protect", lambda: self.bench.go("protect"), style="primary")
         limits = widgets.VBox([self.text("about_limits"), row(usual, go_on), self.limits.box])
         limits.add_class("kanon-limits-form")
         terms = self.w.terms("k_anonymity individual_risk global_risk household_risk sample_unique suda_score")
-        self.box.children = (self.heading("place_risk"), terms, sides(limits, self.sections.box))
+        self.riskiest, self._filled = widgets.VBox(), dict[str, Any]()
+        ask = row(self.button("show_office", self._show_office))
+        self.office = widgets.VBox([self.text("about_office"), ask, self.riskiest])
+        self.box.children = (
+            self.heading("place_risk"),
+            terms,
+            sides(limits, widgets.VBox([self.sections, self.office])),
+        )
 
     def fill(self) -> None:
-        if self.bench.session is None:
-            return
-        limits = self.bench.session.draft.settings.get("limits", {})
-        self._filling = True
-        self.limits.values = {name: limits.get(name) for name in _NAMES}
-        self._filling = False
-        self.sections.fill()
+        if self._filled != self._limits:  # else what is being entered would go
+            self._filled = self._limits
+            self.limits.values = {name: self._filled.get(name) for name in _NAMES}
+        super().fill()
+        self.office.layout.display = None if self.sections.children else "none"
 
     def _entered(self, name: str) -> None:
-        if self._filling:
-            return
         field = self.limits.fields[name]
         try:
             value = field.value
-        except Exception as error:  # noqa: BLE001 - one line beside the field
+        except KanonLabError as error:
             field.say(str(error))
             return
-        self.bench.change(self.bench.session.draft.with_limit(name, value), field.say)
+        self.bench.change(self.session.draft.with_limit(name, value), field.say)
 
     def _take_usual(self) -> None:
-        session = self.bench.session
+        session = self.session
         self.bench.change(session.draft.with_settings(limits={**session.usual_limits(), **self._limits}))
 
     @property
     def _limits(self) -> dict[str, Any]:
-        return self.bench.session.draft.settings.get("limits", {})
+        return self.session.draft.settings.get("limits", {})
+
+    def _show_office(self) -> None:
+        """Show what the report for the office has besides: key values at the highest risk, and what each became."""
+
+        def show(analysis: Analysis) -> list[Any]:
+            hide = self.button("hide_office", lambda: swap(self.riskiest, []))
+            return [row(hide), *self.section(analysis, "internal")]
+
+        self.ask(self.riskiest, partial(self.session.analyse, office=True), show)
 
 
-class Compare(Place):
+class Compare(Finding):
     """The sections of a report on utility, and the map of the recipe with other values of k."""
 
-    name = "compare"
+    name, names = "compare", ("utility", "recipe", "variables")
 
     def __init__(self, bench: Any) -> None:
         super().__init__(bench)
-        self.sections, self.map = Sections(self, ("utility", "recipe", "variables")), widgets.VBox()
+        self.map = widgets.VBox()
         tries = row(
-            self.button("indicators", lambda: bench.change(bench.session.with_indicators())),
+            self.button("indicators", lambda: bench.change(self.session.with_indicators())),
             self.button("try_k", self._try_k),
             self.button("go_release", lambda: bench.go("release"), style="primary"),
         )
-        parts = (self.text("about_compare"), tries, self.map, self.sections.box)
-        self.box.children = (self.heading("place_compare"), *parts)
-
-    def fill(self) -> None:
-        if self.bench.session is not None:
-            self.sections.fill()
+        self.box.children = (self.heading("place_compare"), self.text("about_compare"), tries, self.map, self.sections)
 
     def _try_k(self) -> None:
         """Draw the map of this recipe with other values of k, and its own point."""
-        bench, session, result, w = self.bench, self.bench.session, self.bench.fresh, self.w
-        steps = [{step.name: step.settings} for step in session.draft.steps if step.on] if session else []
-        tried = [_with_k(step) for step in steps]
-        if result is None or tried == steps:
-            bench.say(w.say("no_file" if session is None else "no_k" if result else "computing_verdict"))
-            return
-        whole = {**session.draft.configuration, "map": {"grid": {"k": _KS}, "steps": tried}}
+        session, configuration = self.session, self.bench.judged.draft.configuration
+        steps = configuration.get("steps", [])
+        tried = [{name: _with_k(name, settings) for name, settings in step.items()} for step in steps]
+        if tried == steps:
+            raise KanonLabError(self.w.say("no_k"))
 
-        def job(progress: Any) -> Any:
-            progress(w.say("trying_k"))
-            config = as_config(whole)
-            analysis = analysed(bench, result, progress)
-            return replace(analysis, map=compared_recipes(session.file, config))
+        def compute(result: Result, progress: Any) -> Analysis:
+            progress(self.w.say("trying_k"))
+            config = as_config({**configuration, "map": {"grid": {"k": _KS}, "steps": tried}})
+            return replace(session.analyse(result, progress), map=compared_recipes(session.file, config))
 
-        def done(analysis: Any) -> None:
-            swap(self.map, shown(section(analysis, "map", w.language)))
-            self.fill()
-
-        bench.compute(job, done)
+        self.ask(self.map, compute, lambda analysis: self.section(analysis, "map"))
 
 
-def _with_k(step: Mapping[str, Any]) -> dict[str, Any]:
-    """A step with a placeholder for the k that it reaches; others as they are."""
-    ((name, settings),) = step.items()
-    return {name: {**settings, "k_required": "$k"}} if name == "suppress" else dict(step)
+def _with_k(name: str, settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings of a step with a placeholder for the k that it reaches; others as they are."""
+    return {**settings, "k_required": "$k"} if name == "suppress" else settings

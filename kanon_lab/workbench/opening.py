@@ -22,8 +22,6 @@ from kanon_lab.workbench.parts import WIDE, Place, row
 from kanon_lab.workbench.session import READING, Session
 
 _FACTS = ("name", "records", "columns", "format", "encoding", "separator", "decimal", "bytes")
-# Bytes of a file that is sent through the page.
-_MOST_BYTES = 200_000_000
 _KIND = "synthetic"
 
 
@@ -52,20 +50,28 @@ class Opening(Place):
         choose = [self.text("about_file"), self.file, self.recipe, more, row(start, self.upload)]
         tour = "".join(f"<li>{escape(w.say(f'tour_{n}'))}</li>" for n in range(1, 7))
         guide = widgets.HTML(f"<details><summary>{escape(w.say('tour'))}</summary><ol>{tour}</ol></details>")
-        self.box.children = (self.heading("place_file"), *choose, guide, self.offer, self.facts)
+        self.box.children = (self.heading("place_file"), self.offer, *choose, guide, self.facts)
 
-    def open(self, file: str | None, draft: Draft | None = None) -> None:
-        """Read a file in the background, and go on with it, and with a draft or the recipe that was chosen."""
+    def open(self, file: str | None, *, sent: bool = False) -> None:
+        """Read a file in the background, and go on with it: with the recipe that was chosen, or the last draft."""
         if not file:
             raise OptionError(self.w.say("no_file"))
         reading, recipe, language = self.reading.read(), self.recipe.value, self.w.language
 
         def job(progress: Any) -> Session:
             progress(self.w.say("reading"))
-            first = Draft.read(recipe) if recipe and draft is None else draft
-            return Session(file, language=language, draft=first, **reading)
+            first = Draft.read(recipe) if recipe else None
+            session = Session(file, language=language, draft=first, sent=sent, **reading)
+            if recipe or (kept := session.kept) is None:
+                session.kept = None
+            elif any(kept.settings.get(name) != session.draft.settings.get(name) for name in READING):
+                session = Session(file, language=language, draft=kept, sent=sent)
+                session.kept = kept
+            else:
+                session.change(kept)
+            return session
 
-        self.bench.compute(job, self.bench.opened)
+        self.bench.open(job)
 
     def _uploaded(self, uploaded: Any) -> None:
         """Put a file that was sent through the page where it is read from, and keep nothing of it in the page."""
@@ -73,18 +79,21 @@ class Opening(Place):
             return
         name, content = Path(uploaded[0]["name"]).name, uploaded[0]["content"]
         self.upload.value = ()
-        if len(content) > _MOST_BYTES:
-            raise OptionError(self.w.say("too_large", most=self.w.number(_MOST_BYTES)))
+        if not files.fits(len(content)):
+            raise OptionError(self.w.say("too_large", most=files.limit() or files.MAX_BYTES))
         path = Path(mkdtemp(dir=self.bench.folder)) / name
         files.write_bytes(path, bytes(content))
-        self.open(str(path))
+        self.open(str(path), sent=True)
 
     def fill(self) -> None:
         session, w = self.bench.session, self.w
         if session is None:
             return
-        facts = session.file.found
-        rows = [(w.say(f"f_{name}"), _shown(facts.get(name), w)) for name in _FACTS if facts.get(name) is not None]
+        if session.source in dict(self.file.options).values():
+            self.file.value = session.source
+        facts = {name: session.file.found.get(name) for name in _FACTS}
+        shown = {name: w.number(fact) if isinstance(fact, int) else visible(str(fact)) for name, fact in facts.items()}
+        rows = [(w.say(f"f_{name}"), shown[name]) for name, fact in facts.items() if fact is not None]
         rows += [(w.say("f_note"), w.note(note)) for note in reading_notes(session.file)]
         table = w.table(pd.DataFrame(rows, columns=["name", "value"]), "file_caption")
         roles = Counter(map(session.draft.role_of, session.columns))
@@ -96,19 +105,14 @@ class Opening(Place):
 
     def _offer(self, session: Session) -> tuple[Any, ...]:
         """What an earlier session has left for this file."""
-        if session.past or (kept := session.kept) is None:
+        if (kept := session.kept) is None:
             return ()
 
         def forget() -> None:
             session.forget()
-            self.fill()
+            self.bench.change(session.begun)
 
-        go_on = self.button("go_on", lambda: self.open(session.source, kept), style="primary")
-        return self.text("draft_kept", steps=len(kept.steps)), row(go_on, self.button("start_anew", forget))
-
-
-def _shown(value: Any, w: Any) -> str:
-    return w.number(value) if isinstance(value, int) else visible(str(value))
+        return self.text("draft_kept", steps=len(kept.steps)), row(self.button("start_anew", forget))
 
 
 def _files_here(endings: tuple[str, ...]) -> list[str]:

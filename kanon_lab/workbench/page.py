@@ -17,7 +17,7 @@ from kanon_lab.folders import held_folder
 from kanon_lab.recipes.verdict import is_set
 from kanon_lab.report.measured import limit_title, limit_value, limit_wanted
 from kanon_lab.show.forms import fault
-from kanon_lab.workbench.background import Background, Job
+from kanon_lab.workbench.background import Background, Job, leave_on_sigterm
 from kanon_lab.workbench.findings import Compare, Risk
 from kanon_lab.workbench.gate import OPEN_FILE, OPEN_LANGUAGE
 from kanon_lab.workbench.opening import Opening
@@ -37,9 +37,8 @@ class Workbench:
         self.w = Speech(language)
         self.session: Session | None = None
         self.result: Result | None = None
-        self.analysis: tuple[Any, Result | None] = (None, None)
         self.work, self.writing = Background(self._tell), Background(self._tell, queue=True)
-        self._uploads = ExitStack()
+        self._uploads, self._why = ExitStack(), "computing_verdict"
         self._verdict, self._line, self._step = widgets.HTML(), widgets.HTML(), widgets.HTML()
         self.places = {place.name: place(self) for place in _PLACES}
         first = next(iter(self.places.values()))
@@ -54,7 +53,7 @@ class Workbench:
         self._place = widgets.VBox()
         self.box = widgets.VBox([style(), self.menu, head, self._place])
         self.box.add_class("kanon-workbench")
-        self._tell(None)
+        self._tell()
         self._show_verdict()
         self.show()
 
@@ -63,8 +62,11 @@ class Workbench:
         self.menu.value = place
 
     def show(self) -> None:
-        """Show the place that was chosen, with what is known by now."""
-        place = self.places[self.menu.value]
+        """Show the place that was chosen, with what is known by now, and nothing that was asked of an earlier draft."""
+        place, session = self.places[self.menu.value], self.session
+        self.undo.disabled, self.redo.disabled = not (session and session.past), not (session and session.future)
+        for other in self.places.values():
+            other.forget()
         self._place.children = (place.box,)
         place.safely(place.fill)()
 
@@ -74,6 +76,7 @@ class Workbench:
 
     def opened(self, session: Session) -> None:
         """Work on another file."""
+        self.say("")
         self.session, self.result = session, None
         self.places |= {place.name: place(self) for place in _PLACES[1:]}
         self.update()
@@ -81,29 +84,30 @@ class Workbench:
     def change(self, draft: Any, say: Any = None) -> bool:
         """Take another draft and judge it; whether it could be read. A line on what is wrong with it goes to `say`."""
         say = say or self.say
+        say("")
+        if draft == self.current.draft:  # a control that follows the draft
+            return True
         self.say("")
         try:
-            self._session.change(draft)
+            self.current.change(draft)
         except KanonLabError as error:
             say(str(error))
             return False
-        say("")
         self.update(say)
         return True
 
     def update(self, say: Any = None) -> None:
         """Judge the draft in the background, and show the place in view again."""
-        session, say = self._session, say or self.say
-        draft, refused = session.draft, False
-        self._show_verdict()
+        session, say = self.current, say or self.say
+        draft = session.draft
+        self._show_verdict("computing_verdict")
         self.show()
 
         def job(progress: Any) -> Result:
-            nonlocal refused
             try:
                 return session.judge(draft, progress, early)
             except KanonLabError:
-                refused = True
+                session.refuse(draft)
                 raise
 
         def done(result: Result) -> None:
@@ -112,12 +116,10 @@ class Workbench:
             self.show()
 
         def failed(line: str) -> None:
-            if refused:
-                session.refuse(draft)
-            say(line)
             self._show_verdict("no_verdict")
             if session.draft != draft:
                 self.update()
+            say(line)
 
         def early(verdict: Any, later: list[str]) -> None:
             if session.draft == draft:
@@ -125,9 +127,15 @@ class Workbench:
 
         self.work.submit(job, done, failed)
 
-    def compute(self, job: Job, done: Any) -> None:
-        """Compute something for a place in the background."""
-        self.work.submit(job, done, self.say)
+    def open(self, job: Job) -> None:
+        """Work on another file, whose session a job makes; where it fails, on the one there was."""
+
+        def failed(line: str) -> None:
+            self.say(line)
+            if self.session is not None and self.fresh is None:
+                self.update()
+
+        self.work.submit(job, self.opened, failed)
 
     def wait(self) -> None:
         """Wait until nothing runs."""
@@ -145,9 +153,11 @@ class Workbench:
         self.writing.stop()
         self.say(self.w.say("stopped"))
         self._show_verdict("stopped_verdict")
+        self.show()
 
     @property
-    def _session(self) -> Session:
+    def current(self) -> Session:
+        """The work on the file; a `KanonLabError` where none is open."""
         if self.session is None:
             raise KanonLabError(self.w.say("no_file"))
         return self.session
@@ -158,26 +168,36 @@ class Workbench:
         result, session = self.result, self.session
         return result if result is not None and session is not None and result.draft == session.draft else None
 
+    @property
+    def why(self) -> str:
+        """Why there is no verdict, by the key of its words."""
+        return "no_file" if self.session is None else self._why
+
+    @property
+    def judged(self) -> Result:
+        """What the draft comes to; a `KanonLabError` that says why it is not there."""
+        if (result := self.fresh) is None:
+            raise KanonLabError(self.w.say(self.why))
+        return result
+
     def _back(self, by: int) -> None:
-        (self._session.undo if by < 0 else self._session.redo)()
+        (self.current.undo if by < 0 else self.current.redo)()
         self.say("")
         self.update()
 
-    def _tell(self, step: str | None) -> None:
-        """Say which step runs, or that nothing does."""
-        running = step is not None
-        self._step.value = f'<span role="status">{escape(self.w.say("computing", step=step))}</span>' if running else ""
-        if hasattr(self, "stop"):
-            self.stop.layout.display = None if running else "none"
-            session = self.session
-            self.undo.disabled, self.redo.disabled = not (session and session.past), not (session and session.future)
+    def _tell(self) -> None:
+        """Say what runs, or nothing where nothing does."""
+        steps = [jobs.step for jobs in (self.work, self.writing) if jobs.step is not None]
+        words = [self.w.say("computing", step=step) for step in steps]
+        self._step.value = f'<span role="status">{escape(" ".join(words))}</span>' if words else ""
+        self.stop.layout.display = None if words else "none"
 
-    def _show_verdict(self, why: str = "computing_verdict") -> None:
+    def _show_verdict(self, why: str | None = None) -> None:
         """Show the verdict; where there is none, `why` by the key of its words."""
         w, result = self.w, self.fresh
-        if self.session is None or result is None:
-            key = "no_file" if self.session is None else why
-            self._verdict.value = f'<p class="kanon-verdict" role="status">{escape(w.say(key))}</p>'
+        self._why = why or self._why
+        if result is None:
+            self._verdict.value = f'<p class="kanon-verdict" role="status">{escape(w.say(self.why))}</p>'
             return
         judged, keys = result.judged, bool(result.protection.spec.key_variables)
         unmet = int((~judged.verdict["met"]).sum())
@@ -221,6 +241,7 @@ def workbench(file: str | None = None, language: str | None = None) -> Any:
     >>> type(workbench(language="es")).__name__
     'VBox'
     """
+    leave_on_sigterm()
     bench = Workbench(language or os.environ.get(OPEN_LANGUAGE) or "en")
     bench.box.bench = bench  # kept as long as it is shown
     if file := file or os.environ.get(OPEN_FILE):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import webbrowser
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from html import escape
@@ -19,11 +20,12 @@ from kanon_lab.report.safe import safe_quantiles
 from kanon_lab.report.tables import category_rows, is_quantity
 from kanon_lab.report.words import Words
 from kanon_lab.settings import Settings
+from kanon_lab.show.book_pages import chapter_of, page_of
 from kanon_lab.show.forms import WIDE as WIDE
 from kanon_lab.show.forms import FormWords
 from kanon_lab.show.page import Figure, sections_style
 from kanon_lab.show.parts import Bars, Mark, Part, Section
-from kanon_lab.terms import TERMS, agreed, wordings
+from kanon_lab.terms import TERMS, Term, agreed, wordings
 from kanon_lab.workbench.background import in_a_line
 
 
@@ -48,24 +50,42 @@ class Speech(Words, FormWords):
         return super().about(model, name) if self.language == "en" else row[self.language] if row else ""
 
     def terms(self, keys: str) -> Any:
-        """Terms, each with its sentence where one points at it or opens it."""
-        html = ""
-        for term in map(TERMS.__getitem__, keys.split()):
-            name, meaning = escape(term.name(self.language)), escape(term.meaning_in(self.language))
-            html += f'<details class="kanon-term"><summary title="{meaning}">{name}</summary>{meaning}</details>'
-        return widgets.HTML(html)
+        """Terms, each with its sentence where one points at it or opens it, and the chapter that explains it."""
+        return row(*(self._term(TERMS[key]) for key in keys.split()))
+
+    def _term(self, term: Term) -> Any:
+        """A term: a page of the web is a link, one of this machine a button, since no browser follows such a link."""
+        name, meaning = escape(term.name(self.language)), escape(term.meaning_in(self.language))
+        chapter, lead = chapter_of(term.key), ""
+        title = chapter[self.language] if chapter else ""
+        address = page_of(chapter["name"], self.language) if chapter else ""
+        if address.startswith("https:"):
+            link = f'<a href="{escape(address)}" target="_blank" rel="noreferrer">{escape(title)}</a>'
+            lead = f"{escape(self.say('chapter', title=''))}{link}"
+        elif chapter and not address:
+            lead = escape(self.say("chapter_command", title=title))
+        text = f'<summary title="{meaning}">{name}</summary>{meaning}<br>{lead}'
+        lines = [widgets.HTML(f'<details class="kanon-term">{text}</details>')]
+        if address.startswith("file:"):
+            button = widgets.Button(description=self.say("chapter", title=title), tooltip=self.say("chapter_opens"))
+            button.on_click(lambda _: self._open(lines[0], address))
+            lines.append(button)
+        box = widgets.VBox(lines)
+        box.add_class("kanon-lookup")
+        return box
+
+    def _open(self, line: Any, address: str) -> None:
+        """Open a page, or write its address below its term where no browser is found."""
+        if not webbrowser.open(address):
+            words = escape(self.say("chapter_at", address=address))
+            line.value = line.value.replace("<details ", "<details open ").replace("<br>", f"<br>{words}")
 
 
 _AUTO = {"width": "auto", "align_self": "flex-start"}
 
 
 class Place:
-    """One of the places of the workbench: `box` is shown, and `fill` called whenever it comes into view or is stale.
-
-    Parameters
-    ----------
-    bench : Workbench
-    """
+    """One of the places of the workbench: `box` is shown, and `fill` called whenever it comes into view or is stale."""
 
     name = ""
 
@@ -73,18 +93,40 @@ class Place:
         self.bench, self.w = bench, bench.w
         self.box = widgets.VBox()
         self.box.add_class("kanon-place")
+        self._asked: dict[Any, Any] = {}
+
+    @property
+    def session(self) -> Any:
+        """The work on the file; a `KanonLabError` where none is open."""
+        return self.bench.current
 
     def fill(self) -> None:
         """Show what there is to show."""
 
-    def button(self, key: str, act: Callable[[], None], *, style: str = "", **parts: Any) -> Any:
+    def ask(self, box: Any, compute: Callable[[Any, Any], Any], show: Callable[[Any], Iterable[Any]]) -> None:
+        """Compute what a click asks of the result, and show it in a box until the draft changes."""
+        result = self.bench.judged
+
+        def done(answer: Any) -> None:
+            swap(box, show(answer))
+            self._asked[box] = result.draft
+
+        self.bench.work.submit(lambda progress: compute(result, progress), done, self.bench.say, "asked")
+
+    def forget(self) -> None:
+        """Take away what was asked of another draft than that of now."""
+        for box in [box for box, draft in self._asked.items() if draft != self.bench.session.draft]:
+            swap(box, [])
+            del self._asked[box]
+
+    def button(self, key: str, act: Callable[[], object], *, style: str = "", **parts: Any) -> Any:
         """A button that acts; what goes wrong becomes one line of the page."""
         button = widgets.Button(description=self.w.say(key, **parts), layout=_AUTO, button_style=style)
         button.tooltip = button.description
         button.on_click(lambda _: self.safely(act)())
         return button
 
-    def safely(self, act: Callable[..., None]) -> Callable[..., None]:
+    def safely(self, act: Callable[..., object]) -> Callable[..., None]:
         """The same, but an error becomes one line of the page."""
 
         @wraps(act)
@@ -128,10 +170,15 @@ def shown(parts: Iterable[Part | Figure | Section]) -> list[Any]:
     return inner
 
 
-def swap(box: Any, children: Iterable[Any], kept: Iterable[Any] = ()) -> None:
-    """Put other widgets into a box; those that go are closed with all that is in them, unless they are `kept`."""
+def fade(box: Any, is_stale: bool) -> None:
+    """Grey what is out of date until the new is there."""
+    (box.add_class if is_stale else box.remove_class)("kanon-stale")
+
+
+def swap(box: Any, children: Iterable[Any]) -> None:
+    """Put other widgets into a box; those that go are closed with all that is in them."""
     gone, box.children = box.children, tuple(children)
-    left = [widget for widget in gone if widget not in box.children and widget not in kept]
+    left = [widget for widget in gone if widget not in box.children]
     while left:
         left += getattr(widget := left.pop(), "children", ())
         widget.close()
@@ -156,9 +203,9 @@ def style() -> Any:
     return widgets.HTML(f"<style>{sections_style()}{own}</style>")
 
 
-def frequencies(column: pd.Series, labels: Mapping, w: Speech, *, numeric: bool = False) -> str:
+def frequencies(column: pd.Series, labels: Mapping, w: Speech, *, numeric: bool = False, coded: bool = False) -> str:
     """The values of a column as bars: categories, those of few records pooled; of a quantity some quantiles."""
-    if is_quantity(column := plain(column), named=numeric):
+    if is_quantity(column := plain(column), named=numeric, coded=coded or bool(labels)):
         numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=float("nan"))
         quantiles = safe_quantiles(numbers, least=LEAST)
         listed = w.listed(f"{w.percent(share)}: {w.significant(value)}" for share, value in quantiles.items())

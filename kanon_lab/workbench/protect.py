@@ -15,8 +15,8 @@ from kanon_lab.recipes.next_steps import NextStep
 from kanon_lab.recipes.steps import STEPS, kind_of
 from kanon_lab.recipes.yaml_file import yaml_line
 from kanon_lab.show.forms import Form
-from kanon_lab.workbench.drafts import Draft, Entry
-from kanon_lab.workbench.parts import WIDE, Place, advised, row, sides, swap
+from kanon_lab.workbench.drafts import REMOVED, Draft, Entry
+from kanon_lab.workbench.parts import WIDE, Place, advised, fade, row, sides, swap
 from kanon_lab.workbench.recoding import Beside
 from kanon_lab.workbench.session import Result
 
@@ -35,17 +35,17 @@ class Protect(Place):
         self.steps, self.advice, self.history = widgets.VBox(), widgets.VBox(), widgets.HTML()
         options = [(w.say("form_choose"), ""), *((w.say(f"step_{name}"), name) for name in STEPS)]
         self.kind = widgets.Dropdown(options=options, description=w.say("add_step"), **WIDE)
-        self.kind.observe(self.safely(lambda change: self._new(change["new"])), "value")
+        self.kind.observe(self.safely(lambda change: change["new"] and self._show_form(change["new"])), "value")
         self.form: Form | None = None
         self.entry: Entry | None = None
-        self._tried_of: Draft | None = None
         self._listed: Draft | None = None
         self.form_box = widgets.VBox()
         self.form_box.add_class("kanon-form")
-        first = self.button("first_steps", self._take_first)
+        first = self.button("first_steps", lambda: self._change(self.session.with_first_steps()))
         go_on = self.button("go_compare", lambda: self.bench.go("compare"))
         terms = w.terms("global_recoding local_suppression pram microaggregation information_loss true_key")
-        left = widgets.VBox([self.text("about_protect"), terms, row(first), self.kind, self.form_box, self.steps])
+        self._parts = self.text("about_protect"), terms, row(first), self.kind, self.form_box, self.steps
+        left = self.left = widgets.VBox(self._parts)
         self.tried = widgets.VBox()
         trying = self.button("try_steps", self._try)
         right = widgets.VBox([self.advice, row(trying), self.tried, self.history, row(go_on)])
@@ -53,26 +53,25 @@ class Protect(Place):
         self.box.children = (self.heading("place_protect"), sides(left, right))
 
     def fill(self) -> None:
-        session, w = self.bench.session, self.w
-        if session is None:
-            self.steps.children = (self.text("no_file"),)
-            return
+        session, w = self.session, self.w
         if self.entry is not None and self._place(self.entry) is None:  # the step of the form is gone, or another
             self._close()
-        if self._tried_of != session.draft:
-            swap(self.tried, [])
         if self._listed is not session.draft:  # a button that is made anew for the same list would lose a click
             self._listed = session.draft
             rows = [self._step(place, entry) for place, entry in enumerate(session.draft.steps)]
+            self.steps.children = [box for box in self.steps.children if box is not self.form_box]  # it stays open
             swap(self.steps, rows or [self.text("no_steps_yet")])
+            self._put_form()
         result = self.bench.fresh
+        fade(self.history, result is None)
+        fade(self.advice, result is None)
         if result is not None:
             self.history.value = w.table(self._history(result), "bench_history").html
             swap(self.advice, self._advice(result))
 
     def _step(self, place: int, entry: Any) -> Any:
         """A step with what can be done to it."""
-        w, draft = self.w, self.bench.session.draft
+        w, draft = self.w, self.session.draft
         number, name = place + 1, w.say(f"step_{entry.name}")
         settings = visible(yaml_line(entry.settings)) if entry.settings else ""
         off = "" if entry.on else f" <em>({escape(w.say('is_off'))})</em>"
@@ -97,34 +96,35 @@ class Protect(Place):
         self._close()
         self.bench.change(draft)
 
-    def _new(self, name: str | None) -> None:
-        """Show the form of a new step."""
-        if name:
-            self._show_form(name, None, {})
-
     def _place(self, entry: Entry) -> int | None:
         """Where that very step is in the list by now."""
-        return next((place for place, step in enumerate(self.bench.session.draft.steps) if step is entry), None)
+        return next((place for place, step in enumerate(self.session.draft.steps) if step is entry), None)
 
-    def _show_form(self, name: str, entry: Entry | None, settings: dict[str, Any]) -> Form:
-        session, w = self.bench.session, self.w
+    def _show_form(self, name: str, entry: Entry | None = None, settings: dict[str, Any] | None = None) -> Form:
+        """Show the form of a step, new or in the list; that of a suppression begins with the keys in their order."""
+        session, w = self.session, self.w
         self.entry, self._name = entry, name
-        self.form = form = Form(kind_of(name).model, session.columns, w)
-        form.values = settings or self._usual(name)
+        columns = [column for column in session.columns if name == REMOVED or session.draft.role_of(column) != REMOVED]
+        self.form = form = Form(kind_of(name).model, columns, w)
+        keys = session.draft.settings.get("key_variables", []) if name == "suppress" else []
+        form.values = settings or {"importance": {key: n for n, key in enumerate(keys, 1)}}
         beside = [Beside(form, name, self).box] if name in RECODINGS else []
         apply = self.button("apply" if entry is None else "change_step", self._apply, style="primary")
         title = widgets.HTML(f"<h3>{escape(w.say(f'step_{name}'))}</h3><p>{escape(w.say(f'does_{name}'))}</p>")
         swap(self.form_box, [title, form.box, *beside, row(apply, self.button("close", self._close))])
+        self._put_form()
         return form
 
-    def _usual(self, name: str) -> dict[str, Any]:
-        """What a form begins with: the keys in their order for a suppression."""
-        keys = self.bench.session.draft.settings.get("key_variables", [])
-        return {"importance": {key: n for n, key in enumerate(keys, 1)}} if name == "suppress" and keys else {}
+    def _put_form(self) -> None:
+        """Put the form below the step that it changes; that of a new step below the menu of steps."""
+        place = None if self.entry is None else self._place(self.entry)
+        rows = [box for box in self.steps.children if box is not self.form_box]
+        self.left.children = [part for part in self._parts if place is None or part is not self.form_box]
+        self.steps.children = rows if place is None else [*rows[: place + 1], self.form_box, *rows[place + 1 :]]
 
     def _apply(self) -> None:
         """Take the step as it was entered; what is wrong gets its line beside the field."""
-        form, draft, entry = self.form, self.bench.session.draft, self.entry
+        form, draft, entry = self.form, self.session.draft, self.entry
         if form is None:
             return
         k = draft.settings.get("k_required", draft.settings.get("limits", {}).get("k"))
@@ -135,7 +135,7 @@ class Protect(Place):
         def say(line: str) -> None:
             """Close the form; where the file does not allow the step, show it again with its line."""
             self._close()
-            if line and self.bench.session.draft == draft:
+            if line and self.session.draft == draft:
                 self._show_form(*kept).say(line)
             else:
                 self.bench.say(line)
@@ -146,35 +146,28 @@ class Protect(Place):
     def _close(self) -> None:
         self.form, self.entry = None, None
         swap(self.form_box, [])
+        self._put_form()
         self.kind.value = ""
-
-    def _take_first(self) -> None:
-        self._change(self.bench.session.with_first_steps())
 
     def _try(self) -> None:
         """Try what may come next, and show what each step leaves and takes."""
-        session, result, w = self.bench.session, self.bench.fresh, self.w
-        if result is None:
-            self.bench.say(w.say("computing_verdict" if session else "no_file"))
-            return
+        session, w = self.session, self.w
 
         def called(name: str, settings: dict[str, Any]) -> str:
             return f"{w.say(f'step_{name}')} {visible(yaml_line(settings)) if settings else ''}"
 
-        def done(tries: list[NextStep]) -> None:
-            rows = [row(self._tried(step, called(step.name, step.settings))) for step in tries[:_MOST_TRIES]]
-            key = "tried" if rows else "tried_none"
-            self._tried_of = result.draft
-            swap(self.tried, [self.text(key), *rows])
-
-        def job(progress: Any) -> list[NextStep]:
+        def compute(result: Result, progress: Any) -> list[NextStep]:
             return session.try_next(result, lambda name, settings: progress(called(name, settings)))
 
-        self.bench.compute(job, done)
+        def show(tries: list[NextStep]) -> list[Any]:
+            rows = [row(self._tried(step, called(step.name, step.settings))) for step in tries[:_MOST_TRIES]]
+            return [self.text("tried" if rows else "tried_none"), *rows]
+
+        self.ask(self.tried, compute, show)
 
     def _tried(self, step: NextStep, name: str) -> Any:
         """A step that was tried, with the button that takes it."""
-        w, session = self.w, self.bench.session
+        w, session = self.w, self.session
         unmet = w.say("leaves_unmet", limits=step.unmet) if step.unmet else w.say("all_met")
         words = w.say("tried_step", gap=w.percent(step.gap), loss=w.percent(step.loss), unmet=unmet)
         take = self.button("take", lambda: self._change(session.draft.with_step(step.name, step.settings)))
@@ -200,4 +193,4 @@ class Protect(Place):
     def _advice(self, result: Result) -> list[Any]:
         """What to do about each limit that is not met."""
         lines = "".join(f"<li>{escape(advice)}</li>" for _, advice in advised(result, self.w))
-        return [widgets.HTML(f"<h3>{escape(self.w.say('h_unmet'))}</h3><ul>{lines}</ul>")] if lines else []
+        return [widgets.HTML(f"<h3>{escape(self.w.say('h_next'))}</h3><ul>{lines}</ul>")] if lines else []

@@ -24,16 +24,7 @@ _ROWS = 8
 
 
 class Beside:
-    """Bars of the column that a form recodes, which follow what is entered.
-
-    Parameters
-    ----------
-    form : Form
-    step : str
-        A name of `kanon_lab.methods.recode_settings.RECODINGS`.
-    place : Place
-        Where it is shown.
-    """
+    """Bars of the column that the form of a step recodes, which follow what is entered."""
 
     def __init__(self, form: Form, step: str, place: Any) -> None:
         self.form, self.step, self.bench, self.w, self.safely = form, step, place.bench, place.w, place.safely

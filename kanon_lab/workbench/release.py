@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import ipywidgets as widgets
+from pandas.api.types import is_numeric_dtype as is_number
 
 from kanon_lab.data.microdata import FORMATS
-from kanon_lab.errors import KanonLabError, visible
+from kanon_lab.errors import visible
 from kanon_lab.show.forms import fault
+from kanon_lab.workbench.drafts import Draft
 from kanon_lab.workbench.parts import WIDE, Place, advised, row
 from kanon_lab.workbench.session import INTERNAL, PAGE, PROTECTED, RECIPE
 
@@ -34,12 +36,14 @@ class Releasing(Place):
         self.format = widgets.Dropdown(options=[*FORMATS], description=w.say("format"), **_WIDE)
         self.overwrite = widgets.Checkbox(description=w.say("overwrite"), indent=False, layout={"width": "auto"})
         self.lines = {key: widgets.HTML() for key in self.names}
+        self._written: dict[str, tuple[str, Draft]] = {}
         writers = {key: self.button(f"write_{key}", partial(self._write, key)) for key in self.names}
         beside = {"protected": [self.format]}
         files = [row(self.names[key], *beside.get(key, []), writers[key], self.lines[key]) for key in self.names]
         for control in (*self.names.values(), self.format):
             control.observe(self.safely(lambda _: self.fill()), "value")
-        parts = (self.text("about_release"), self.open_questions, self.overwrite, *files, self.recipe)
+        about = (self.text("about_release"), self.open_questions, self.text("about_reports"))
+        parts = (*about, self.overwrite, *files, self.recipe)
         self.box.children = (self.heading("place_release"), *parts)
 
     @property
@@ -49,17 +53,18 @@ class Releasing(Place):
         return {**names, "protected": f"{names['protected'].removesuffix(f'.{self.format.value}')}.{self.format.value}"}
 
     def fill(self) -> None:
-        session, w = self.bench.session, self.w
-        if session is None:
-            self.open_questions.value = fault(w.say("no_file"))
-            return
+        session, w = self.session, self.w
         questions = self._questions()
         listed = "".join(f"<li>{escape(question)}</li>" for question in questions)
         words = w.say("open_questions", count=len(questions)) if questions else w.say("nothing_open")
+        for key, (name, draft) in self._written.items():
+            said = w.say("written" if draft == session.draft else "written_before", name=name)
+            self.lines[key].value = f"<p role='status'>{escape(said)}</p>"
         self.open_questions.value = f"<h3>{escape(words)}</h3><ul class='kanon-open'>{listed}</ul>"
         targets = self.targets
         commands = session.command_lines(*(targets[key] for key in ("recipe", "page", "protected", "internal")))
-        text, lines = escape(visible_lines(session.configuration())), escape("\n".join(commands))
+        shown = map(visible, session.configuration().splitlines())  # no character commands how a line is shown
+        text, lines = escape("\n".join(shown)), escape("\n".join(commands))
         self.recipe.value = (
             f"<h3>{escape(w.say('commands'))}</h3><pre class='kanon-scroll' tabindex='0'>{lines}</pre>"
             f"<h3>{escape(w.say('recipe'))}</h3><pre class='kanon-scroll' tabindex='0'>{text}</pre>"
@@ -67,20 +72,23 @@ class Releasing(Place):
 
     def _questions(self) -> list[str]:
         """What is still open: undecided columns, limits that are not met, and cautions."""
-        session, w, result = self.bench.session, self.w, self.bench.fresh
+        session, w, result = self.session, self.w, self.bench.fresh
         undecided = session.draft.undecided(session.columns)
         questions = [w.say("decide", columns=w.listed(map(visible, undecided)))] if undecided else []
         if result is None:
-            return [*questions, w.say("computing_verdict")]
+            return [*questions, w.say(self.bench.why)]
         questions += [f"{title}: {advice}" for title, advice in advised(result, w)]
+        spec, released = result.protection.spec, result.protection.frame
+        numbers = [name for name in spec.numeric_variables if name in released and is_number(released[name])]
+        if spec.key_variables and numbers:
+            questions.append(w.say("ask_quantities", columns=w.listed(map(visible, numbers))))
         return [*questions, *(w.note(caution.text) for caution in result.judged.cautions)]
 
     def _write(self, key: str) -> None:
         """Write one of the files in the background; below its name stands that it is there, or what is wrong."""
-        session, line = self.bench.session, self.lines[key]
-        path, overwrite, result = Path(self.targets[key]), self.overwrite.value, self.bench.fresh
-        if session is None or result is None:
-            raise KanonLabError(self.w.say("no_file" if session is None else "computing_verdict"))
+        session, result, line = self.session, self.bench.judged, self.lines[key]
+        path, overwrite = Path(self.targets[key]), self.overwrite.value
+        self._written.pop(key, None)
         line.value = ""
         is_name = path.name == self.targets[key] and self.names[key].value.strip() and not path.name.startswith(".")
         if not is_name or [*self.targets.values()].count(path.name) > 1:
@@ -89,22 +97,13 @@ class Releasing(Place):
 
         def job(progress: Any) -> None:
             progress(self.w.say("writing", name=path.name))
-            if key == "recipe":
-                session.write_recipe(path, overwrite=overwrite, result=result)
-            elif key == "protected":
-                session.write_release(path, overwrite=overwrite, result=result)
-            else:
-                session.write_report(path, internal=key == "internal", overwrite=overwrite, result=result)
+            session.write(key, path, overwrite=overwrite, result=result)
 
         def done(_: Any) -> None:
-            line.value = f"<p role='status'>{escape(self.w.say('written', name=path.name))}</p>"
+            self._written[key] = path.name, result.draft
+            self.fill()
 
         def failed(text: str) -> None:
             line.value = fault(text)
 
         self.bench.writing.submit(job, done, failed)
-
-
-def visible_lines(text: str) -> str:
-    """A text of lines in which no character commands how it is shown."""
-    return "\n".join(map(visible, text.splitlines()))

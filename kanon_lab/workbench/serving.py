@@ -7,7 +7,6 @@ import json
 import logging
 import os
 import secrets
-import signal
 import socket
 import sys
 from collections.abc import Callable, Iterator
@@ -18,30 +17,33 @@ from typing import Any
 
 from jupyter_core.utils import ensure_async
 from jupyter_server.auth.identity import IdentityProvider, User
-from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager, ServerKernelManager
+from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
+from nbformat.v4 import new_code_cell, new_notebook, writes
 from tornado.httpserver import HTTPServer
+from tornado.netutil import bind_sockets
 from tornado.web import HTTPError
-from traitlets import default
 from traitlets.config import Config
 from voila.app import Voila
 from voila.tornado.handler import TornadoVoilaHandler
 
 from kanon_lab import files
 from kanon_lab.errors import StorageError
-from kanon_lab.folders import held_folder
+from kanon_lab.folders import held_folder, temporary_root
 from kanon_lab.terms import texts
-from kanon_lab.workbench.gate import BLANK, OPEN_FILE, OPEN_LANGUAGE, Gate, headers, refusal
+from kanon_lab.workbench.gate import BLANK, OPEN_FILE, OPEN_LANGUAGE, Gate
 
 HOST = "127.0.0.1"
 CELL = "from kanon_lab.workbench import workbench\n\nworkbench()"
 _TEMPLATES = Path(__file__).with_name("templates")
-_KERNEL, _NOTEBOOK = "kanon-lab-workbench", "workbench.ipynb"
+_NAME, _NOTEBOOK = "kanon-lab-workbench", "workbench.ipynb"
+_KERNEL = {"name": _NAME, "display_name": _NAME, "language": "python"}
 # Handlers of Voila that the page needs, and no others: none that lists or sends files of the user.
 _NEEDED = {
     "FileFindHandler",
     "KernelHandler",
     "MultiStaticFileHandler",
     "TemplateStaticFileHandler",
+    "TornadoVoilaHandler",
     "VoilaKernelWebsocketHandler",
     "VoilaShutdownKernelHandler",
 }
@@ -49,7 +51,7 @@ _NEEDED = {
 _EXTENSIONS = ["@jupyter-widgets/jupyterlab-manager", "@voila-dashboards/widgets-manager8"]
 _DIED = "the Python process of a window died, perhaps for lack of memory: reload the page; your settings are kept"
 _LOADING = 60  # seconds that a browser may take to load the page
-_LONGEST_SOCKET = 100  # bytes of the path of a socket that systems allow
+_LONGEST_ROOT = 24  # bytes of the path of a folder in which kernels can have sockets: systems take some 100 in all
 _MOST_OF_A_FORM = 1_000_000  # bytes; files come by the websocket
 
 
@@ -63,56 +65,40 @@ def serve(
     tell: Callable[[str, Path], None],
     warn: Callable[[str], None] = lambda _: None,
 ) -> None:
-    """Serve one page until its last window has been closed for `wait` seconds, or the process is interrupted.
+    """Serve one page, the result of a cell, until its last window has been closed for `wait` seconds, or a signal.
 
-    Parameters
-    ----------
-    cell : str
-        The Python code whose result the page shows.
-    port : int
-        Port of 127.0.0.1 to listen on; 0 takes a free one.
-    language : {"en", "es"}
-        Language of the page.
-    file : str, optional
-        File that the workbench opens first.
-    wait : float
-        Seconds that a closed window may be opened again.
-    tell : callable
-        Called once the page can be opened, with its address, which holds the token, and with a file that opens it
-        without any other user seeing the token.
-    warn : callable, optional
-        Called with a sentence when the Python process of a window has died.
-
-    Raises
-    ------
-    StorageError
-        If the port is in use.
+    `tell` is called once the page can be opened, with its address, which holds the token, and with a file that opens it
+    without any other user seeing the token; `warn` with a sentence when the Python process of a window has died. A
+    `StorageError` if the port is in use.
     """
-    listener = _listen(port)
-    with listener, held_folder() as folder, _private(folder, file, language):
+    with (
+        _listen(port) as listener,
+        held_folder() as folder,
+        held_folder(_short_root()) as sockets,
+        _private(folder, file, language),
+        suppress(KeyboardInterrupt),
+    ):
         _write_kernel(folder)
-        _write_notebook(folder, cell)
-        page = Page(folder, language, wait, warn)
+        notebook = new_notebook(cells=[new_code_cell(cell)], metadata={"kernelspec": _KERNEL})
+        (folder / _NOTEBOOK).write_text(writes(notebook), "utf-8")
+        page = Page(folder, sockets, language)
         page.initialize([])
-        asyncio.run(page.run(listener, tell))
-    if page.stopped not in (None, signal.SIGINT):
-        raise SystemExit(128 + page.stopped)
+        asyncio.run(page.run(listener, wait, tell, warn))
 
 
 def _listen(port: int) -> socket.socket:
     """A socket of this machine that listens."""
-    listener = socket.socket()
     try:
-        if os.name == "posix":  # elsewhere it would let two programs share a port
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((HOST, port))
-        listener.listen(128)
+        return bind_sockets(port, HOST)[0]
     except OSError as error:
-        listener.close()
         fault = "is in use" if port else error.strerror
         raise StorageError(f"port {port}: {fault}; choose another (--port), or leave it out") from None
-    listener.setblocking(False)
-    return listener
+
+
+def _short_root() -> Path | None:
+    """A folder for sockets that other users can't enter: /tmp where the path of the usual one is too long for them."""
+    is_long = os.name == "posix" and len(os.fsencode(temporary_root())) > _LONGEST_ROOT
+    return Path("/tmp") if is_long else None
 
 
 @contextmanager
@@ -140,48 +126,15 @@ def _private(folder: Path, file: str | None, language: str) -> Iterator[None]:
 
 def _write_kernel(folder: Path) -> None:
     """Describe the kernel: this Python, without a history and without a log."""
-    place = folder / "jupyter_data_dir" / "kernels" / _KERNEL
+    place = folder / "jupyter_data_dir" / "kernels" / _KERNEL["name"]
     place.mkdir(parents=True)
     quiet = ["--HistoryManager.enabled=False", "--IPKernelApp.log_level=50"]
     command = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}", *quiet]
-    (place / "kernel.json").write_text(json.dumps({"argv": command, "display_name": _KERNEL, "language": "python"}))
-
-
-def _write_notebook(folder: Path, cell: str) -> None:
-    """The notebook that Voila shows, of one cell."""
-    from nbformat.v4 import new_code_cell, new_notebook, writes
-
-    kernel = {"kernelspec": {"name": _KERNEL, "display_name": _KERNEL, "language": "python"}}
-    (folder / _NOTEBOOK).write_text(writes(new_notebook(cells=[new_code_cell(cell)], metadata=kernel)), "utf-8")
-
-
-class Kernel(ServerKernelManager):
-    """A kernel that other users of the machine can't listen to: its sockets are in a folder that they can't enter."""
-
-    @default("transport")
-    def _not_heard(self) -> str:
-        longest = f"{self._short()}-5"
-        return "ipc" if os.name == "posix" and len(os.fsencode(longest)) < _LONGEST_SOCKET else "tcp"
-
-    @default("ip")
-    def _place(self) -> str:
-        return self._short() if self.transport == "ipc" else HOST
-
-    def _short(self) -> str:
-        """Where its sockets are: systems take short paths only."""
-        return str(Path(self.connection_file).with_name(self.kernel_id[:8]))
+    (place / "kernel.json").write_text(json.dumps(_KERNEL | {"argv": command}))
 
 
 class Kernels(AsyncMappingKernelManager):
-    """Kernels that work in the folder where the command was started, and print nothing to its terminal."""
-
-    @default("kernel_manager_class")
-    def _own_kernel(self) -> str:
-        return f"{__name__}.Kernel"
-
-    def cwd_for_path(self, path: str, **kwargs: Any) -> str:
-        """The folder where the command was started, whatever the path of the notebook."""
-        return str(Path.cwd())
+    """Kernels that print nothing to the terminal of the command."""
 
     def _kernel_start_kwargs(self, **kwargs: Any) -> dict[str, Any]:
         return super()._kernel_start_kwargs(**kwargs) | {"stdout": DEVNULL, "stderr": DEVNULL}
@@ -195,41 +148,15 @@ class Owner(IdentityProvider):
         return User("owner")
 
 
-class Window(TornadoVoilaHandler):
-    """The page itself; while it is being made, its window counts as open."""
-
-    async def get(self, path: str | None = None) -> None:
-        """The page, with a kernel of its own."""
-        page = self.settings["page"]
-        page.opening += 1
-        try:
-            await super().get(path)
-        finally:
-            page.opening -= 1
-
-
 class Page(Voila):
-    """Voila for one page, which ends with its last window.
+    """Voila for one page, which ends with its last window."""
 
-    Attributes
-    ----------
-    stopped : int or None
-        The signal that ended it; None where its last window was closed.
-    """
-
-    def __init__(self, folder: Path, language: str, wait: float, warn: Callable[[str], None]) -> None:
-        super().__init__(config=self._settings(folder, language))
-        self.folder, self.language, self.wait, self.warn = folder, language, wait, warn
-        self.opening = 0
-        self.stopped: int | None = None
-
-    @staticmethod
-    def _settings(folder: Path, language: str) -> Config:
+    def __init__(self, folder: Path, sockets: Path, language: str) -> None:
         config = Config()
         config.Voila.base_url = f"/{secrets.token_hex(8)}/"  # cookies know paths, but not ports
         config.Voila.identity_provider_class = Owner
-        config.Voila.connection_dir_root = str(folder)
         config.Voila.notebook_path = str(folder / _NOTEBOOK)
+        config.Voila.root_dir = str(folder)
         config.Voila.log_level = logging.CRITICAL
         config.VoilaConfiguration.allow_template_override = "NO"
         config.VoilaConfiguration.allow_theme_override = "NO"
@@ -238,7 +165,11 @@ class Page(Voila):
         config.VoilaConfiguration.resources = {"language": language, "words": texts("open", language)}
         config.VoilaExporter.template_file = "page.html"
         config.ZMQChannelsWebsocketConnection.limit_rate = False
-        return config
+        # kernels work where the command was started; other users of the machine could listen at a port
+        config.AsyncMappingKernelManager.root_dir = str(Path.cwd())
+        config.KernelManager.transport = "ipc" if os.name == "posix" else "tcp"
+        super().__init__(config=config)
+        self.folder, self.language, self.connection_dir = folder, language, str(sockets)
 
     def load_config_file(self, *args: Any, **kwargs: Any) -> None:
         """Load none: those of the user and the folder are for other pages."""
@@ -249,43 +180,32 @@ class Page(Voila):
         self.template_paths.insert(0, str(_TEMPLATES))
 
     def init_handlers(self) -> list[Any]:
-        """The page, and those of Voila's handlers that it needs."""
+        """Those of Voila's handlers that the page needs; the page itself is at one address."""
         needed = [row for row in super().init_handlers() if row[1].__name__ in _NEEDED]
-        options = {
-            "notebook_path": _NOTEBOOK,
-            "template_paths": self.template_paths,
-            "config": self.config,
-            "voila_configuration": self.voila_configuration,
-        }
-        return [*needed, (self.base_url, Window, options)]
+        return [(self.base_url if row[1] is TornadoVoilaHandler else row[0], *row[1:]) for row in needed]
 
-    async def run(self, listener: socket.socket, tell: Callable[[str, Path], None]) -> None:
+    def _handle_signal_stop(self, sig: int, frame: Any) -> None:
+        raise SystemExit(128 + sig)
+
+    async def run(
+        self, listener: socket.socket, wait: float, tell: Callable[[str, Path], None], warn: Callable[[str], None]
+    ) -> None:
         """Serve until the last window is closed, or a signal asks for the end."""
         address = "{}:{}".format(*listener.getsockname())
-        token = secrets.token_urlsafe(32)
-        self.connection_dir = str(self.folder)
-        most = files.limit() or files.MAX_BYTES
+        token, most = secrets.token_urlsafe(32), files.limit() or files.MAX_BYTES
         own: dict[str, Any] = {
-            "address": address,
-            "origin": f"http://{address}",
-            "token": token,
-            "key": secrets.token_urlsafe(32),
-            "page": self,
-            "refused": refusal(self.language),
-            "headers": headers(address),
             "log_function": lambda _: None,
             "websocket_max_message_size": most,
             "disable_check_xsrf": True,  # the gate asks for more
         }
-        self.app = Gate(**self.init_settings() | own)
-        self.app.add_handlers(".*$", self.init_handlers())
-        server = HTTPServer(self.app, max_buffer_size=most, max_body_size=_MOST_OF_A_FORM)
+        app = Gate(address, token, self.language, **self.init_settings() | own)
+        app.add_handlers(".*$", self.init_handlers())
+        server = HTTPServer(app, max_buffer_size=most, max_body_size=_MOST_OF_A_FORM)
         server.add_sockets([listener])
         try:
-            with self._asked_to_stop() as stop:
-                home = f"http://{address}{self.base_url}"
-                tell(f"{home}?token={token}", self._write_start(home, token))
-                await self._last_window(stop)
+            home = f"http://{address}{self.base_url}"
+            tell(f"{home}?token={token}", self._write_start(home, token))
+            await self._last_window(wait, warn)
         finally:
             server.stop()
             await server.close_all_connections()
@@ -300,52 +220,25 @@ class Page(Voila):
         path.write_text(f"{BLANK}{form}<script>document.forms[0].submit()</script>")
         return path
 
-    @contextmanager
-    def _asked_to_stop(self) -> Iterator[asyncio.Event]:
-        """What is set when a signal asks the process to end."""
-        loop, stop = asyncio.get_running_loop(), asyncio.Event()
-
-        def heard(number: int, _: Any) -> None:
-            self.stopped = number
-            loop.call_soon_threadsafe(stop.set)
-
-        names = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-        # what is ignored, as a hangup after nohup, is ignored here too
-        wanted = [number for number in names if signal.getsignal(number) != signal.SIG_IGN]
-        before = {number: signal.signal(number, heard) for number in wanted}
-        try:
-            yield stop
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-
     async def _end(self, kernel: str) -> None:
         """End a kernel; what it is just writing it first takes away."""
         with suppress(HTTPError):  # its window may end it at the same time
             await ensure_async(self.kernel_manager.interrupt_kernel(kernel))
             await ensure_async(self.kernel_manager.shutdown_kernel(kernel))
 
-    async def _last_window(self, stop: asyncio.Event) -> None:
-        """Wait for the signal, or until no window has been open for a while; end kernels whose window has gone."""
+    async def _last_window(self, wait: float, warn: Callable[[str], None]) -> None:
+        """Wait until no window has been open for a while; end kernels whose window has gone."""
         now = asyncio.get_running_loop().time
-        born: dict[str, float] = {}
-        used: dict[str, float] = {}
-        last: float | None = None
-        while not stop.is_set():
+        until: dict[str, float] = {}  # how long each kernel may be without a window
+        while not until or now() < max(until.values()):
+            await asyncio.sleep(max(0.1, min(1, wait)))
             for model in self.kernel_manager.list_kernels():
                 kernel = model["id"]
-                if kernel not in born:
-                    born[kernel] = now()
-                    self.kernel_manager.add_restart_callback(kernel, lambda: self.warn(_DIED), "restart")
-                # a page that was sent connects to its kernel when it has loaded
-                if model["connections"] or (kernel not in used and now() - born[kernel] < _LOADING):
-                    last = now()
-                    used |= {kernel: last} if model["connections"] else {}
-                elif now() - used.get(kernel, born[kernel]) > self.wait:
+                if kernel not in until:
+                    self.kernel_manager.add_restart_callback(kernel, lambda: warn(_DIED), "restart")
+                if model["connections"]:
+                    until[kernel] = now() + wait
+                elif kernel not in until or model["execution_state"] in ("starting", "busy"):  # its page is being made
+                    until[kernel] = now() + _LOADING
+                elif now() > until[kernel]:
                     await self._end(kernel)
-            if self.opening:
-                last = now()
-            elif last is not None and now() - last > self.wait:
-                return
-            with suppress(TimeoutError):
-                await asyncio.wait_for(stop.wait(), timeout=max(0.1, min(1, self.wait)))

@@ -5,9 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import gettempdir
 from typing import Any
 
 import pandas as pd
@@ -23,12 +22,13 @@ from kanon_lab.recipes.risk_map import Walk, runs_of
 from kanon_lab.recipes.settings import FileSettings, RecipeSettings
 from kanon_lab.recipes.verdict import VERDICT, Judged, Release, judge_release, k_of
 from kanon_lab.recipes.yaml_file import dump_yaml, parse_yaml, seen_from
-from kanon_lab.report.build import Report, make_report
+from kanon_lab.report.analysis import Analysis, analyse_release
+from kanon_lab.report.build import make_report
 from kanon_lab.report.config import ReportConfig, as_config
 from kanon_lab.report.first_config import first_config, first_steps, guess_roles, usual_indicators, usual_limits
 from kanon_lab.report.shapes import check_named, unanswered
 from kanon_lab.terms import texts
-from kanon_lab.workbench.drafts import LISTS, SINGLES, Draft, forget_draft, keep_draft, kept_draft
+from kanon_lab.workbench.drafts import LISTS, SINGLES, Draft, Drafts
 
 #: Names of what is written, unless others are given.
 RECIPE, PAGE, INTERNAL, PROTECTED = "recipe.yml", "report.html", "internal.html", "protected"
@@ -60,6 +60,8 @@ class Session:
         Of the configuration and its report.
     draft : Draft, optional
         What to go on with; by default the guesses of ``kanon-lab init``.
+    sent : bool
+        Whether the file was sent through the page: its user knows it by its name alone.
     **reading
         Options of `kanon_lab.data.read_file`, in place of those of the draft.
 
@@ -72,19 +74,35 @@ class Session:
     False
     """
 
-    def __init__(self, source: str | Path, *, language: str = "en", draft: Draft | None = None, **reading: Any) -> None:
-        self.source, earlier = str(source), {} if draft is None else draft.settings
+    def __init__(
+        self,
+        source: str | Path,
+        *,
+        language: str = "en",
+        draft: Draft | None = None,
+        sent: bool = False,
+        **reading: Any,
+    ) -> None:
+        self.source, self.sent, earlier = str(source), sent, {} if draft is None else draft.settings
         reading = {**{name: earlier[name] for name in READING if name in earlier}, **reading}
         with names_only(Path(source)):
             self.file: MicrodataFile = read_file(source, **{"max_bytes": files.limit(), **reading})
         check_named(self.file, self.name)
         self.guesses = guess_roles(self.file.frame, self.file.labels, self.file.variable_labels)
-        draft = draft or Draft.of(self._first(language))
-        self.draft = self._with_seed(draft.with_settings(language=language, **reading))
+        if draft is None:  # the very configuration that `kanon-lab init` writes
+            codes = unanswered(self.file.frame, self.file.labels)
+            first = first_config(self.guesses, file=self.name, language=language, unanswered=codes)
+            draft = Draft.of(parse_yaml(first, self.name))
+        self.draft = self.begun = self._with_seed(draft.with_settings(language=language, **reading))
         self.past: list[Draft] = []
         self.future: list[Draft] = []
         self._made: Draft | None = None
+        self._analysed: tuple[Result, Analysis] | None = None
         self._walk = Walk(self.file)
+        self._drafts = Drafts(str(self.file.found["sha256"]))
+        self.kept = self._drafts.newest(lambda draft: as_config(draft.configuration))
+        if self.kept == self.draft:
+            self.kept = None
 
     @property
     def name(self) -> str:
@@ -95,12 +113,6 @@ class Session:
     def columns(self) -> list[str]:
         """The columns of the file."""
         return [*map(str, self.file.frame.columns)]
-
-    def _first(self, language: str) -> dict[str, Any]:
-        """The settings of the very configuration that ``kanon-lab init`` writes."""
-        codes = unanswered(self.file.frame, self.file.labels)
-        text = first_config(self.guesses, file=self.name, language=language, unanswered=codes)
-        return parse_yaml(text, self.name)
 
     def change(self, draft: Draft) -> None:
         """Take another draft; a `KanonLabError` if it cannot be read, and then nothing has changed."""
@@ -127,20 +139,16 @@ class Session:
         """Undo a draft that the file does not allow, if it came by the last change; what was before it stays."""
         if self._made is not None and self._made == self.draft == draft:
             self.undo()
+            self.future.pop()
 
     def _take(self, draft: Draft) -> None:
         self.draft, self._made = draft, None
-        keep_draft(draft, str(self.file.found["sha256"]))
-
-    @property
-    def kept(self) -> Draft | None:
-        """The draft of an earlier session with the same file, if it is another than this."""
-        kept = kept_draft(str(self.file.found["sha256"]), lambda draft: as_config(draft.configuration))
-        return None if kept == self.draft else kept
+        self._drafts.keep(draft)
 
     def forget(self) -> None:
-        """Remove the draft that is kept."""
-        forget_draft(str(self.file.found["sha256"]))
+        """Remove the drafts that earlier sessions have kept."""
+        self._drafts.forget()
+        self.kept = None
 
     def _with_seed(self, draft: Draft) -> Draft:
         """The same with a seed where a step is random, so that the commands repeat it; checked as far as can be."""
@@ -179,7 +187,10 @@ class Session:
         `progress` is called with the name of each step before it begins; an error that it raises stops the work.
         `early` is called with the verdict on limits that are soon counted, and the names of those that take longer.
         """
-        draft = draft or self.draft
+        with self._walk.memory.used():
+            return self._judged(draft or self.draft, progress, early)
+
+    def _judged(self, draft: Draft, progress: Callable[[str], None], early: Callable[..., None]) -> Result:
         config = self.config(draft)
         names = [self.name, *(name for name, _ in config.recipe.steps)]
         (run,) = runs_of(0, config.recipe)
@@ -190,6 +201,15 @@ class Session:
         soon = [row for name, limit in config.limits.items() if name not in later for row in release.rows(name, limit)]
         early(pd.DataFrame(soon, columns=VERDICT, dtype=object), later)
         return Result(draft, config, protection, release, judge_release(release, config.limits))
+
+    def analyse(self, result: Result, progress: Callable[[str], None], *, office: bool = False) -> Analysis:
+        """What a report says of a result, as counts; with what is for the `office` alone if so. It is kept."""
+        kept = self._analysed
+        if kept is None or kept[0] is not result or (office and kept[1].office is None):
+            of_file = self.file, replace(result.config, map=None), result.protection, result.release, result.judged
+            options: dict[str, Any] = {"name": self.name, "progress": progress, "internal": True}
+            kept = self._analysed = result, analyse_release(*of_file, **options, brief=not office)
+        return kept[1]
 
     def try_next(self, result: Result, before: Callable[[str, dict[str, Any]], None]) -> list[NextStep]:
         """Try steps that may come next, by what measures a map of recipes; `before` is called before each."""
@@ -221,8 +241,7 @@ class Session:
         source = Path(self.source)
         with suppress(ValueError):
             source = source.relative_to(Path.cwd())
-        sent = source.is_absolute() and source.is_relative_to(gettempdir())  # through the page: known by its name
-        file = source.name if sent else str(source)
+        file = source.name if self.sent else str(source)
         lines = [
             ["kanon-lab", "protect", file, "--recipe", recipe, "--out", protected],
             ["kanon-lab", "report", file, "--config", recipe, "--out", page],
@@ -237,34 +256,24 @@ class Session:
         if self.source not in DATA_SETS and files.sha256(self._path) != self.file.found["sha256"]:
             raise OptionError(f"{self.name}: the file has changed since it was read; open it again")
 
-    def write_recipe(self, path: str | Path, *, overwrite: bool = False, result: Result | None = None) -> None:
-        """Write the configuration; a file that holds something else is replaced only if `overwrite`."""
-        draft = self.draft if result is None else result.draft
-        path, text = Path(path), self.configuration(draft, path=path)
-        with names_only(path, path.absolute()):
-            self._check_target(path, draft)
-            if not overwrite and files.status(path) is not None and path.read_bytes() != text.encode("utf-8"):
-                raise OptionError(f"{path}: is there and holds something else; choose another name, or replace it")
-            files.write_text(path, text)
+    def write(self, what: str, path: str | Path, *, overwrite: bool = False, result: Result | None = None) -> None:
+        """Write the "recipe", the "protected" file, or the "page" or "internal" report, as the commands do.
 
-    def write_release(self, path: str | Path, *, overwrite: bool = False, result: Result | None = None) -> Path:
-        """Write the protected file as ``kanon-lab protect`` does."""
-        path, result = Path(path), result or self.judge()
-        with names_only(path, path.absolute()):
-            self._check_target(path, result.draft)
-            result.protection.write(path, overwrite=overwrite)
-        return path
-
-    def write_report(
-        self, path: str | Path, *, internal: bool = False, overwrite: bool = True, result: Result | None = None
-    ) -> Report:
-        """Write the page as ``kanon-lab report`` does; one that is there is replaced only if `overwrite`."""
+        A file that holds something else is replaced only if `overwrite`. A `result` is not computed again.
+        """
         path, draft = Path(path), self.draft if result is None else result.draft
+        text = self.configuration(draft, path=path)
         with names_only(path, path.absolute()):
             self._check_target(path, draft)
-            if not overwrite and files.status(path) is not None:
-                raise OptionError(f"{path}: is there; choose another name, or replace it")
-        return make_report(self.source, self.config(draft), path, internal=internal)
+            is_there = files.status(path) is not None and (what != "recipe" or path.read_bytes() != text.encode())
+            if is_there and not overwrite:
+                raise OptionError(f"{path}: is there and holds something else; choose another name, or replace it")
+            if what == "recipe":
+                files.write_text(path, text)
+            elif what == "protected":
+                (result or self.judge()).protection.write(path, overwrite=overwrite)
+        if what in ("page", "internal"):
+            make_report(self.source, self.config(draft), path, internal=what == "internal")
 
     @property
     def _path(self) -> str | Path:

@@ -31,7 +31,7 @@ class Variables(Place):
         super().__init__(bench)
         self.state, self.list = widgets.HTML(), widgets.VBox()
         self.roles: dict[str, Any] = {}
-        self.page, self._filling, self._order = 0, False, list[Any]()
+        self.page, self._order = 0, list[Any]()
         self.before = self.button("page_before", lambda: self._turn(-1))
         self.after = self.button("page_after", lambda: self._turn(1))
         go_on = self.button("go_risk", lambda: self.bench.go("risk"), style="primary")
@@ -47,23 +47,18 @@ class Variables(Place):
         )
 
     def fill(self) -> None:
-        session = self.bench.session
-        if session is None:
-            self.state.value = fault(self.w.say("no_file"))
-            return
+        session = self.session
         if not self.roles:
             self._show_page()
-        self._filling = True
         for name, control in self.roles.items():
             control.value = session.draft.role_of(name)
-        self._filling = False
         undecided = len(session.draft.undecided(session.columns))
         key = "some_undecided" if undecided else "all_decided"
         self.state.value = f"<p role='status'>{escape(self.w.say(key, columns=undecided))}</p>"
 
     def _ordered(self) -> list[Any]:
         """The guesses, those that are unsure or that were not written first."""
-        guesses, draft = self.bench.session.guesses, self.bench.session.draft
+        guesses, draft = self.session.guesses, self.session.draft
         sure = [bool(draft.role_of(guess.variable)) for guess in guesses.itertuples()]
         return [*guesses.assign(sure=sure).sort_values("sure", kind="stable").itertuples()]
 
@@ -80,17 +75,18 @@ class Variables(Place):
         self.list.children = tuple(self._rows(order[self.page * _ROWS : (self.page + 1) * _ROWS]))
 
     def _rows(self, guesses: list[Any]) -> Iterator[Any]:
-        w, session = self.w, self.bench.session
+        w, session = self.w, self.session
         words = texts("configuration", w.language) | {"language": w.language}
-        options = [(w.say(f"choice_{role}"), role) for role in CHOICES]
+        called = {role: w.say(f"choice_{role}") for role in CHOICES}
+        options = [(name, role) for role, name in called.items()]
         for guess in guesses:
             name, labels = guess.variable, session.file.labels.get(guess.variable, {})
             column = one_column(session.file.frame, name)
             label = session.file.variable_labels.get(name, "")
-            numeric = guess.role == "numeric_variables"
-            drawn = "" if guess.role == "direct_identifiers" else frequencies(column, labels, w, numeric=numeric)
+            about = {"numeric": guess.role == "numeric_variables", "coded": guess.role == "key_variables"}
+            drawn = "" if guess.role == "direct_identifiers" else frequencies(column, labels, w, **about)
             is_short = " open" if drawn.count("<tr>") <= _SHORT + 1 else ""
-            why = f"{reason(guess, words)}; {w.say('shape', missing=guess.missing)}"
+            why = f"{reason(guess, words, called)}; {w.say('shape', missing=guess.missing)}"
             fold = f"<details{is_short}><summary>{escape(w.say('values'))}</summary>{drawn}</details>" if drawn else ""
             titled = f"<b>{escape(visible(name))}</b> {escape(visible(label))}"
             about = widgets.HTML(f"{titled}<br>{escape(why)}{fold}")
@@ -104,18 +100,15 @@ class Variables(Place):
             yield box
 
     def _chosen(self, name: str, change: Any, line: Any) -> None:
-        if self._filling:
-            return
-
         def say(text: str) -> None:
             line.value = fault(text)
 
-        if not self.bench.change(self.bench.session.draft.with_role(name, change["new"]), say):
+        if not self.bench.change(self.session.draft.with_role(name, change["new"]), say):
             self.fill()
 
     def _release_undecided(self) -> None:
         """Leave out of the release every column about which nothing was decided."""
-        draft = self.bench.session.draft
-        for name in draft.undecided(self.bench.session.columns):
+        draft = self.session.draft
+        for name in draft.undecided(self.session.columns):
             draft = draft.with_role(name, "remove_variables")
         self.bench.change(draft)

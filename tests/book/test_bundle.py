@@ -59,13 +59,13 @@ def test_all_is_there_and_the_first_page_leads_to_it(made):
         links = [each["href"] for each in section.select("a")]
         assert len(links) == 5 and links[0] == start
         assert [link for link in links if not any(name.startswith(link) for name in inside)] == []
-        assert f"-c packages/constraints.txt './packages/{WHEEL}[report]'" in section.pre.text
+        assert f"-c packages/constraints.txt './packages/{WHEEL}[lab]'" in section.pre.text
 
 
 def test_with_packages_nothing_asks_a_network(made):
     soup, names = first_page(made("numpy-1-any.whl", options=[bundle.WITH_PACKAGES]))
     assert "kanon-lab-bundle/packages/numpy-1-any.whl" in names
-    assert "--no-index --find-links packages 'kanon-lab[report]'" in soup.pre.text
+    assert "--no-index --find-links packages 'kanon-lab[lab]'" in soup.pre.text
     assert "This needs no network." in soup.text
 
 

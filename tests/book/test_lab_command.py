@@ -42,7 +42,7 @@ def test_without_jupyterlab_one_line_says_what_to_install(copied, monkeypatch, c
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     monkeypatch.setattr(learner, "working_copy", lambda folder: pytest.fail("copied all the same"))
     assert run(["lab"]) == 2
-    assert capsys.readouterr().err == "kanon-lab: JupyterLab is not installed: pip install 'kanon-lab[report]'\n"
+    assert capsys.readouterr().err == "kanon-lab: JupyterLab is not installed: pip install 'kanon-lab[lab]'\n"
 
 
 @pytest.fixture

@@ -52,6 +52,11 @@ class Served:
         out, err = self.process.communicate(timeout=PATIENCE)
         return self.process.returncode, out, err
 
+    def held(self) -> list[Path]:
+        """The temporary folders that it holds by a lock, while it runs."""
+        links = [link.readlink() for link in Path(f"/proc/{self.process.pid}/fd").iterdir()]
+        return [link.parent for link in links if link.name == ".held"]
+
     def left(self) -> list[str]:
         """Files in any of its folders."""
         places = (self.home, self.temporary, self.work)

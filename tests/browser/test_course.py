@@ -181,12 +181,49 @@ def test_progress_is_counted_saved_and_forgotten(page, address, tmp_path):
     assert download.value.suggested_filename == "kanon-lab-progress.json"
     download.value.save_as(tmp_path / "kept.json")
     saved = json.loads((tmp_path / "kept.json").read_text("utf-8"))
-    assert saved == {"exercises": {"hospital.classes": {"right": True, "tries": 1, "hints": 0}}}
+    assert saved == {"exercises": {"hospital.classes": {"right": True, "tries": 1, "hints": 0, "answers": ["16"]}}}
     for answer in ("dismiss", "accept"):
         page.once("dialog", lambda dialog, answer=answer: getattr(dialog, answer)())
         kept.get_by_role("button", name="Start again").press("Enter")
         assert page.evaluate(KEPT) == (saved["exercises"] if answer == "dismiss" else {})
     assert kept.get_by_role("status").inner_text().startswith("0 of 4")
+    # What was saved is loaded again, and added to what is there.
+    page.goto(address("hospital"))
+    form = exercise(page, "harmless")
+    form.get_by_label("b)").check()
+    form.get_by_role("button", name="Check").click()
+    page.goto(address("preface"))
+    with page.expect_file_chooser() as chooser:
+        kept.get_by_role("button", name="Load a file").press("Enter")
+    chooser.value.set_files(tmp_path / "kept.json")
+    page.wait_for_function("document.querySelector('.kanon-progress').textContent.includes('are here now')")
+    wrong = {"right": False, "tries": 1, "hints": 0, "answers": ["b"]}
+    assert page.evaluate(KEPT) == saved["exercises"] | {"hospital.harmless": wrong}
+    assert kept.get_by_role("status").inner_text().startswith("1 of 4")
+    (tmp_path / "other.json").write_text("no progress")
+    page.locator("input[type=file]").set_input_files(tmp_path / "other.json")
+    page.wait_for_function("document.querySelector('.kanon-progress').textContent.includes('no saved answers')")
+    assert page.evaluate(KEPT) == saved["exercises"] | {"hospital.harmless": wrong}
+
+
+def test_without_solutions_answers_are_kept_and_not_judged(desk, tmp_path):
+    with MonkeyPatch.context() as patch:
+        small_course.use(tmp_path, patch)
+        out = small_course.build(tmp_path, kanon_solutions=False)
+    small_course.forget()
+    visit = desk.begin(local=("file:",))
+    page = visit.page
+    page.goto((out / "book" / "hospital.html").as_uri())
+    page.evaluate("localStorage.clear()")
+    page.reload()
+    for name, fill in (("alone", lambda form: form.get_by_label("Your answer").fill("17 %")), ("harmless", None)):
+        form = exercise(page, name)
+        fill(form) if fill else form.get_by_label("c)").check()
+        form.get_by_role("button", name="Keep my answer").click()
+        assert said(form) == "Your answer is kept, not judged. You can change it."
+    kept = {key: (record["right"], record["answers"]) for key, record in page.evaluate(KEPT).items()}
+    assert kept == {"hospital.alone": (False, ["17 %"]), "hospital.harmless": (False, ["c"])}
+    assert visit.errors == visit.outside == []
 
 
 @in_one_test(
@@ -209,7 +246,7 @@ def test_what_is_damaged_where_progress_is_kept_is_left_out(page, address, found
     page.goto(address("preface"))
     told = page.locator(".kanon-progress").get_by_role("status").inner_text()
     assert told == "1 of 4 exercises solved. This is kept in this browser only."
-    assert page.evaluate(KEPT)["hospital.classes"] == {"right": True, "tries": 1, "hints": 0}
+    assert page.evaluate(KEPT)["hospital.classes"] == {"right": True, "tries": 1, "hints": 0, "answers": ["16"]}
 
 
 def test_where_nothing_may_be_kept_answers_are_checked_all_the_same(chromium, address):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.server
+import re
 import threading
 
 import pytest
@@ -74,7 +75,16 @@ def test_a_term_leads_to_its_place_in_the_glossary(book, visit):
 @pytest.mark.parametrize("visit", [1280, 390], indirect=True)
 def test_the_first_page_answers_by_keyboard(book, visit):
     page = visit.open(f"{book}/book/preface.html")
-    figure = page.locator(".kanon-figure").first
+    country, figure = page.locator(".kanon-figure").all()
+    live = country.locator("[aria-live=polite]")
+    assert re.match(r"Spain, day and municipality known: \d\d\.\d% are alone", live.text_content())
+    areas = country.locator("path[aria-roledescription=geoshape]")
+    assert areas.count() == 52
+    colours = areas.evaluate_all("all => all.map(e => e.getAttribute('fill'))")
+    country.locator("input[value=year]").focus()
+    page.keyboard.press("Space")
+    page.wait_for_function("e => e.textContent.includes('year and')", arg=live.element_handle(), timeout=5_000)
+    assert areas.evaluate_all("all => all.map(e => e.getAttribute('fill'))") != colours
     slider, live = figure.locator("input[type=range]"), figure.locator("[aria-live=polite]")
     assert "In a town of 20,000, day known: you are alone with a chance of" in live.text_content()
     assert slider.get_attribute("aria-valuetext") == "20,000"
@@ -87,6 +97,17 @@ def test_the_first_page_answers_by_keyboard(book, visit):
     page.keyboard.press("Space")
     page.wait_for_function("e => e.textContent.includes('year known')", arg=live.element_handle(), timeout=5_000)
     assert visit.errors == []
+
+
+@pytest.mark.parametrize("folder", ["", "es/"])
+def test_map_controls_and_doors_are_on_the_first_screen(book, visit, folder):
+    page = visit.page
+    page.set_viewport_size({"width": 1366, "height": 768})
+    visit.open(f"{book}/{folder}book/preface.html")
+    first = page.locator(".kanon-first")
+    shown = [*first.locator(".sd-card").all(), first.locator(".vega-bindings"), first.locator(".kanon-drawing")]
+    assert len(shown) == 5
+    assert max(box["y"] + box["height"] for box in (each.bounding_box() for each in shown)) <= 768
 
 
 def test_the_map_leads_to_every_chapter_of_the_side_bar(book, visit):

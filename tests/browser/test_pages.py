@@ -256,7 +256,9 @@ def test_dates_stand_out_in_both_themes(book, visit, theme):
     opened = visit.open(f"{book}/{page}")
     opened.evaluate("theme => document.documentElement.setAttribute('data-theme', theme)", theme)
     colours = opened.evaluate(
-        """() => [...document.querySelectorAll('.role-legend-symbol path')].map(e => {
+        """() => [...[...document.querySelectorAll('.kanon-figure')].find(
+          f => f.textContent.includes('date of birth known to the')
+        ).querySelectorAll('.role-legend-symbol path')].map(e => {
           const style = getComputedStyle(e);
           return ['none', 'rgba(0, 0, 0, 0)'].includes(style.fill) ? style.stroke : style.fill;
         })"""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import signal
 import urllib.error
+import urllib.parse
 import urllib.request
 from pathlib import Path
 
@@ -64,6 +66,16 @@ def status(address: str, **headers: str) -> tuple[int, str]:
         return refused.code, refused.read().decode()
 
 
+def cookie_of(address: str) -> str:
+    """The cookie that the address with the token gives."""
+    parts = urllib.parse.urlsplit(address)
+    connection = http.client.HTTPConnection(parts.netloc, timeout=10)
+    connection.request("GET", f"{parts.path}?{parts.query}")
+    answer = connection.getresponse()
+    assert answer.status == 303 and "token" not in answer.headers["Location"]
+    return answer.headers["Set-Cookie"].partition(";")[0]
+
+
 def test_the_page_opens_answers_and_asks_nothing_of_other_machines(served, chromium):
     assert Path(served.start).stat().st_mode & 0o77 == 0
     context = chromium.new_context()
@@ -112,6 +124,14 @@ def test_without_the_token_nobody_gets_anything(served, chromium):
         assert code == 403 and "opens only from the address" in body and len(body) < 300
     # a name that leads to this machine, and another site's request
     assert status(served.address, Host="example.org")[0] == 403
+    upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
+    channels = f"{served.page}api/kernels/00000000-0000-0000-0000-000000000000/channels"
+    assert status(channels, **upgrade, **{"Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA=="})[0] == 403
+    cookie = cookie_of(served.address)
+    script = f"{served.page}voila/static/voila.js"
+    assert status(script, Cookie=cookie)[0] == 200 and status(script, Cookie=f"{cookie}x")[0] == 403
+    assert status(script, Cookie=cookie, Origin="http://example.org")[0] == 403
+    assert status(channels, Cookie=cookie, Origin="null", **upgrade)[0] == 403
     context = chromium.new_context()
     page = context.new_page()
     assert page.goto(served.page).status == 403
@@ -120,15 +140,16 @@ def test_without_the_token_nobody_gets_anything(served, chromium):
 
 
 def test_ctrl_c_ends_it_and_leaves_nothing(served):
-    kernels = [*served.temporary.glob("*/kernel-*.json")]
-    assert kernels
+    held = served.held()
+    kernels = [path for folder in held for path in folder.glob("kernel-*.json")]
+    assert kernels and [path for path in kernels[0].parent.iterdir() if path.is_socket()]
     for place in kernels:  # other users of the machine could listen at a port
         assert json.loads(place.read_text())["transport"] == "ipc" and place.parent.stat().st_mode & 0o77 == 0
     inside = {path for path in served.left() if "ipynb" in path or "kernel" in path or "secret" in path}
     assert inside and all("kanon-lab-" in path for path in inside)
     assert not [path for path in served.left() if str(served.temporary) not in path]
     assert served.end() == (0, "ended\n", "")
-    assert served.left() == []
+    assert served.left() == [] and not [folder for folder in held if folder.exists()]
 
 
 @pytest.mark.slow

@@ -151,8 +151,7 @@ def test_from_a_file_to_its_release_by_clicks(served, office, tmp_path, monkeypa
     # the window is closed in the middle; one that is opened later finds the draft
     person.page.close()
     again = Person(office.new_page(), served.page)
-    again.hears("a recipe with 6 steps was kept")
-    again.press("Go on with it")
+    again.hears("6 steps are back")
     again.hears_verdict("meets every limit")
     again.goes("3 Risk")
     lengths = again.page.evaluate(LENGTHS)

@@ -59,7 +59,7 @@ class Book:
 
     def begin_other(self, app: Sphinx) -> None:
         """Let another process make the Spanish edition."""
-        if app.config.language == LANGUAGE or app.builder.name != "html":
+        if app.config.language == LANGUAGE or app.builder.name != "html" or not app.config.kanon_solutions:
             return
         self.before = made_at(Path(app.outdir))
         with one_line():

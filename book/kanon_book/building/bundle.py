@@ -84,7 +84,7 @@ def wheels(folder: Path, all_packages: bool) -> dict[str, Path]:
     run([*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", folder, ROOT])
     if all_packages:
         (own,) = folder.glob("*.whl")
-        asked = ["--wheel-dir", folder, "--constraint", ROOT / "constraints.txt", f"{own}[report]"]
+        asked = ["--wheel-dir", folder, "--constraint", ROOT / "constraints.txt", f"{own}[lab]"]
         run([*pip, "wheel", *asked])
     return {f"packages/{path.name}": path for path in folder.glob("*.whl")}
 
@@ -102,9 +102,9 @@ def readme(files: dict[str, Path]) -> str:
     wheel = next(name for name in packages if "kanon_lab-" in name)
     offline = len(packages) > 1
     asked = (
-        "--no-index --find-links packages 'kanon-lab[report]'"
+        "--no-index --find-links packages 'kanon-lab[lab]'"
         if offline
-        else f"-c packages/constraints.txt './{wheel}[report]'"
+        else f"-c packages/constraints.txt './{wheel}[lab]'"
     )
     commands = f"python3 -m venv .venv\n.venv/bin/pip install {asked}\n.venv/bin/kanon-lab lab"
     parts = []

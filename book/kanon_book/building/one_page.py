@@ -102,6 +102,8 @@ class Edition:
         article.h1["data-title"] = article.h1.get_text().rstrip("#")
         for extra in article.select(".headerlink, .prev-next-area, details.kanon-data, .kanon-progress, .kanon-bar"):
             extra.decompose()
+        for part in article.select("details.kanon-part"):
+            part["open"] = ""
         for line in article.select(".kanon-line p:last-of-type"):
             line.decompose()
         for extra in article.select(".kanon-figure"):

@@ -49,7 +49,7 @@ def lab(folder, options, no_open, as_json):
     if not folder or folder.startswith("-"):
         raise OptionError("name the folder to work in before --, such as: kanon-lab lab workspace -- --port 9000")
     if not no_open and find_spec("jupyterlab") is None:
-        raise MissingPackageError("JupyterLab is not installed: pip install 'kanon-lab[report]'")
+        raise MissingPackageError("JupyterLab is not installed: pip install 'kanon-lab[lab]'")
     if files.status(folder) is not None and not Path(folder).is_dir():
         raise OptionError(f"{folder}: not a folder; name a folder to work in")
     click.echo("Copying the notebooks; the first time their exercises are computed, some ten seconds", err=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 from kanon_book.words import texts
 
-_PERCENT = re.compile(r"%|per ?cent|por ?ciento", re.IGNORECASE)
+_PERCENT = re.compile(r"%|per ?cent|por ?ciento|(?:out )?of (?:a|every) hundred|de cada cien", re.IGNORECASE)
 _SIGNS = str.maketrans({"\u2212": "-", "\u2013": "-", "\u00a0": " ", "\u202f": " ", "\u2009": " ", "\u2019": "'"})
 #: What is said of an answer, in the page and in JupyterLab.
 SAID = texts("exercise", "en")
@@ -19,7 +19,7 @@ _PLAIN = re.compile(r"(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]{1,3}
 
 
 def in_percent(unit: str) -> bool:
-    """Whether a unit is per cent."""
+    """Whether a unit is per cent, or says the same: of a hundred."""
     return bool(_PERCENT.match(unit))
 
 

@@ -18,8 +18,8 @@ from kanon_lab.files import storage_errors, write_text
 PROGRESS = "kanon-lab-progress.json"
 # What is kept of an exercise.
 _KEPT = {"right": bool, "tries": int, "hints": int}
-# Tries or hints of an exercise, as far as anybody counts them.
-_MOST = 1_000_000
+# Tries or hints of an exercise, as far as anybody counts them; answers kept of one, and their letters.
+_MOST, _ANSWERS, _LONGEST = 1_000_000, 5, 40
 
 
 class Told(str):
@@ -35,14 +35,15 @@ class Told(str):
 
 
 @cache
-def _solved(key: str) -> Solved:
+def solved_exercise(key: str) -> Solved:
+    """An exercise solved, by its chapter and name."""
     return solve(exercise_named(key)[1])
 
 
 def _known(name: object) -> tuple[str, Solved]:
     chapter, exercise = exercise_named(name)
     key = f"{chapter}.{exercise.id}"
-    return key, _solved(key)
+    return key, solved_exercise(key)
 
 
 def _told(text: str, right: bool | None = None) -> Told:
@@ -77,7 +78,7 @@ def check(name: object, answer: Any) -> Told:
         return _told("No answer yet: put it in place of the dots.")
     right, says = _choice(solved, answer) if solved.options else _typed(solved, answer)
     if right is not None:
-        _note(key, right and solved.depth != GUESS)
+        _note(key, right and solved.depth != GUESS, answer=str(answer).strip().rstrip(").").lower()[:_LONGEST])
     return _told(says, right)
 
 
@@ -183,26 +184,38 @@ def progress(*, reset: bool = False) -> Told:
 
 
 def _read() -> dict[str, dict[str, Any]]:
-    path = Path(PROGRESS)
-    if not path.exists():
+    if not Path(PROGRESS).exists():
         return {}
     try:
-        content = json.loads(path.read_text("utf-8"))["exercises"]
-        kept = {str(key): dict(record) for key, record in content.items()}
-        values = [(record.get(name, kind()), kind) for record in kept.values() for name, kind in _KEPT.items()]
-        if any(type(value) is not kind or not 0 <= value <= _MOST for value, kind in values):
-            raise TypeError
-        return kept
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return read_progress(Path(PROGRESS))["exercises"]
+    except ValueError:
         raise DataError(f"{PROGRESS}: holds no progress that can be read; delete it, or progress(reset=True)") from None
 
 
-def _note(key: str, right: bool | None = None, hints: int | None = None) -> None:
-    """Keep that an answer was right or not, or how many hints were seen."""
+def read_progress(path: Path) -> dict[str, Any]:
+    """What a file of saved progress holds, its ``exercises`` by key; a `ValueError` where it has another form."""
+    try:
+        content = json.loads(path.read_text("utf-8"))
+        kept = {str(key): dict(record) for key, record in content["exercises"].items()}
+        for record in kept.values():
+            values = [(record.get(name, kind()), kind) for name, kind in _KEPT.items()]
+            texts = record.get("answers", [])
+            if any(type(value) is not kind or not 0 <= value <= _MOST for value, kind in values):
+                raise TypeError
+            if type(texts) is not list or any(type(text) is not str or len(text) > _LONGEST for text in texts):
+                raise TypeError
+        return content | {"exercises": kept}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise ValueError from None
+
+
+def _note(key: str, right: bool | None = None, hints: int | None = None, answer: str = "") -> None:
+    """Keep that an answer was right or not, and what it was, or how many hints were seen."""
     kept = _read()
     record = {name: kind() for name, kind in _KEPT.items()} | kept.get(key, {})
     if right is not None:
         record["right"], record["tries"] = record["right"] or right, record["tries"] + 1
+        record["answers"] = [*record.get("answers", []), answer][-_ANSWERS:]
     if hints is not None:
         record["hints"] = hints
     write_text(PROGRESS, json.dumps({"exercises": kept | {key: record}}, indent=1))

@@ -46,8 +46,8 @@ def count(document: nodes.document, kind_of: Callable[[nodes.Element], str], pas
 
     Parameters
     ----------
-    document : docutils.nodes.document
-        As it was read; what notebooks insert is not there yet.
+    document : docutils.nodes.Element
+        A page or a part of one as it was read; what notebooks insert is not there yet.
     kind_of : callable
         Of what a notebook inserts: ``word``, ``table`` or ``figure``.
     passed : collection of str

@@ -1,4 +1,4 @@
-"""Charts of the chapters on Spain and on identifying: Figura 1, k, provinces, ages, the birthday argument."""
+"""Charts of the chapters on Spain and on identifying: Figura 1, k, ages, the birthday argument."""
 
 from __future__ import annotations
 
@@ -155,57 +155,6 @@ def distribution(frame: pd.DataFrame) -> alt.LayerChart:
             f"place, sex and date of birth, for three granularities of the date. {alone}"
         ),
         height=16 * len(rows),
-    )
-
-
-def provinces(frame: pd.DataFrame) -> alt.LayerChart:
-    """The provinces in order of the share of persons who are alone: a ranking in place of a map.
-
-    A row per province, ordered by the share at the finest granularity, with a point per granularity. `frame` comes from
-    `kanon_lab.population.anonymity` with ``by="province"``; its rows of k = 1 are drawn.
-    """
-    check_columns(frame, _ANONYMITY, "anonymity(counts, by='province')")
-    alone = _alone(frame).dropna(subset="share")
-    dates = style.check_dates(alone["dates"])
-    ranking = alone[alone["dates"] == dates[0]].sort_values("share", ascending=False)
-    order = ranking["name"].tolist()
-    base = alt.Chart(inline(alone[["name", "population", "dates", "share"]])).encode(
-        y=alt.Y(
-            "name:N",
-            sort=order,
-            title=None,
-            axis=alt.Axis(labelLimit=150, labelPadding=9, grid=True, ticks=False, domain=False),
-        )
-    )
-    # The list is long: the axis stands at both ends of it.
-    above = alt.Axis(orient="top", format="~%", tickCount=5, grid=False, title=None)
-    lines = base.mark_rule(color=LIGHT_GREY, strokeWidth=2).encode(
-        x=alt.X("min(share):Q", axis=above), x2="max(share):Q"
-    )
-    points = base.mark_point(filled=True, size=60, opacity=1).encode(
-        x=alt.X(
-            "share:Q",
-            title="Alone, k = 1 (% of the persons)",
-            axis=alt.Axis(format="~%", tickCount=5),
-            scale=alt.Scale(domainMin=0),
-        ),
-        color=style.date_color(dates),
-        shape=style.date_shape(dates),
-        tooltip=tooltips(
-            ("name:N", "province"), ("population:Q", "population", COUNT), style.DATE_TIP, ("share:Q", "alone", SHARE)
-        ),
-    )
-    first, last = ranking.iloc[0], ranking.iloc[-1]
-    return finish(
-        alt.layer(lines, points).resolve_axis(x="independent"),
-        title="Provinces by the share of persons who are alone",
-        subtitle="Alone: nobody else of the same municipality, sex and date of birth",
-        description=(
-            f"Dot plot of {len(order)} provinces ranked by the share of persons who are alone when the {dates[0]} of "
-            f"birth is known: from {first['name']}, {percent(first['share'])}, to {last['name']}, "
-            f"{percent(last['share'])}."
-        ),
-        height=max(120, 15 * len(order)),
     )
 
 

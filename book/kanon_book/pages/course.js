@@ -1,6 +1,6 @@
 // Exercises of a page: answers checked by the rule of judging.py, and what was done kept in the browser. SAID are its words.
 const KEPT = "kanon-lab-progress";
-const PERCENT = /^(%|per ?cent|por ?ciento)/i;
+const PERCENT = /^(%|per ?cent|por ?ciento|(out )?of (a|every) hundred|de cada cien)/i;
 const GROUPED = /^[1-9][0-9]{0,2}([,. '])[0-9]{3}(?:\1[0-9]{3})*(?:([.,])([0-9]+))?$/;
 const PLAIN = /^(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:e[+-]?[0-9]{1,3})?$/i;
 
@@ -69,7 +69,8 @@ function readKept(text) {
     // damaged: begin anew
   }
   const some = isMap(found) ? Object.entries(found).filter(([, one]) => isMap(one)) : [];
-  const own = ({ right, tries, hints }) => ({ right: right === true, tries: counted(tries), hints: counted(hints) });
+  const typed = (texts) => (Array.isArray(texts) ? texts.filter((text) => typeof text === "string" && text.length <= 40).slice(-5) : []);
+  const own = ({ right, tries, hints, answers }) => ({ right: right === true, tries: counted(tries), hints: counted(hints), answers: typed(answers) });
   return Object.fromEntries(some.map(([key, one]) => [key, own(one)]));
 }
 
@@ -91,8 +92,22 @@ function keep() {
 }
 
 function note(key, change) {
-  kept[key] = { right: false, tries: 0, hints: 0, ...kept[key] };
+  kept[key] = { right: false, tries: 0, hints: 0, answers: [], ...kept[key] };
   Object.assign(kept[key], change(kept[key]));
+  keep();
+}
+
+// What was answered, the last five: a teacher who is given the file sees which wrong answers are common.
+const noteAnswer = (task, text, right) =>
+  note(task.key, (one) => ({ right: one.right || right, tries: one.tries + 1, answers: [...one.answers, text].slice(-5) }));
+
+// What is in a file and what is kept here, together.
+function merge(other) {
+  for (const [key, one] of Object.entries(other)) {
+    const { right, tries, hints, answers } = kept[key] ?? { right: false, tries: 0, hints: 0, answers: [] };
+    const most = { tries: Math.max(tries, one.tries), hints: Math.max(hints, one.hints) };
+    kept[key] = { right: right || one.right, ...most, answers: one.tries > tries ? one.answers : answers };
+  }
   keep();
 }
 
@@ -144,8 +159,9 @@ function checkChoice(form, task) {
   const chosen = [...form.elements.answer].findIndex((one) => one.checked);
   if (chosen < 0) return say(form, null, SAID.choose);
   const right = chosen === task.answer;
-  say(form, right, right ? "" : SAID.wrong, reasonOf(form, chosen));
-  note(task.key, (one) => ({ right: one.right || right, tries: one.tries + 1 }));
+  if ("answer" in task) say(form, right, right ? "" : SAID.wrong, reasonOf(form, chosen));
+  else say(form, null, SAID.noted);
+  noteAnswer(task, form.elements.answer[chosen].value, right);
 }
 
 function checkNumber(form, task) {
@@ -154,6 +170,11 @@ function checkNumber(form, task) {
   if (!values.length) return say(form, null, SAID.unread);
   // 1.234 may be two numbers: too high or too low is said of the one it is in the language of the page.
   if (form.elements.answer.value.includes(document.documentElement.lang === "es" ? "." : ",")) values.reverse();
+  const text = form.elements.answer.value.trim().slice(0, 40);
+  if (!("answer" in task)) {
+    say(form, null, SAID.noted);
+    return noteAnswer(task, text, false);
+  }
   const { right, known } = judge(task, values);
   const shown = form.querySelector(".kanon-shown").textContent;
   if (form.classList.contains("kanon-guess")) {
@@ -164,7 +185,7 @@ function checkNumber(form, task) {
   else if (known in SAID) say(form, false, `${SAID.wrong} ${SAID[known]}`);
   else say(form, false, SAID.wrong, reasonOf(form, known));
   const counts = right && !form.classList.contains("kanon-guess");
-  note(task.key, (one) => ({ right: one.right || counts, tries: one.tries + 1 }));
+  noteAnswer(task, text, counts);
 }
 
 const guessedOf = (form) => document.querySelector(`[data-guess="${form.id}"]`);
@@ -223,11 +244,22 @@ function controls(place) {
     if (!confirm(SAID.sure)) return;
     kept = {};
     keep();
-    for (const said of document.querySelectorAll(".kanon-said")) said.replaceChildren();
+    for (const said of document.querySelectorAll(".kanon-said, .kanon-progress > span")) said.replaceChildren();
   });
+  const file = document.createElement("input");
+  Object.assign(file, { type: "file", accept: ".json", hidden: true });
+  file.addEventListener("change", async () => {
+    const found = readKept(await file.files[0].text());
+    merge(found);
+    loaded.textContent = filled(Object.keys(found).length ? SAID.loaded : SAID.not_loaded, { count: Object.keys(found).length });
+    file.value = "";
+  });
+  const load = button(SAID.load, () => file.click());
   const words = document.createElement("p");
   words.setAttribute("role", "status");
-  place.replaceChildren(words, save, " ", reset);
+  const loaded = document.createElement("span");
+  loaded.setAttribute("aria-live", "polite");
+  place.replaceChildren(words, save, " ", load, " ", reset, file, " ", loaded);
 }
 
 // On paper the solutions stand at the end of the page, open, not under their questions.
@@ -241,7 +273,8 @@ function forPaper() {
   for (const form of document.querySelectorAll(".kanon-exercise")) {
     const title = document.createElement("p");
     title.append(...[...form.querySelector("legend").childNodes].map((one) => one.cloneNode(true)));
-    const copy = form.querySelector(".kanon-solution").cloneNode(true);
+    const copy = form.querySelector(".kanon-solution")?.cloneNode(true);
+    if (!copy) continue;
     copy.open = true;
     list.append(title, copy);
   }

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
+from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
 
 from kanon_book.course.files import GUESS, LETTERS, find_exercises, numbers
@@ -33,6 +34,12 @@ SCRIPT, STYLE = "kanon-course.js", "kanon-course.css"
 NOTEBOOK = "exercises.ipynb"
 # One of these stands in a page that needs the script.
 _MARKS = ('class="kanon-exercise', 'class="kanon-progress', "data-chapter=")
+
+
+#: Pages that show by code how exercises and the project are solved.
+SOLVING = ("notebooks/exercises", "notebooks/project")
+# What the script may know of an exercise that it does not judge.
+_ASKED = ("key", "choice", "depth", "unit")
 
 
 def _words(language: str) -> dict[str, str]:
@@ -251,6 +258,42 @@ class Predict(Tasks):
         return [element("form", attributes, element("fieldset", {}, *parts)), shown]
 
 
+class WithoutSolutions(SphinxPostTransform):
+    """In an edition without solutions (``kanon_solutions: false``): take out what answers an exercise or the project.
+
+    Guesses keep their answer, which the text after them gives anyway. Forms keep answers without judging them.
+    """
+
+    # Before links are resolved.
+    default_priority = 3
+
+    def run(self, **kwargs: Any) -> None:
+        if self.config.kanon_solutions:
+            return
+        for form in list(self.document.findall(lambda node: isinstance(node, html) and node["tag"] == "form")):
+            if "kanon-guess" not in form["classes"]:
+                self.blank(form)
+        for bar in list(self.document.findall(lambda node: isinstance(node, html) and "kanon-bar" in node["classes"])):
+            bar.children[1:] = []  # the link to a notebook whose functions give solutions
+        if self.env.docname in SOLVING:
+            section = next(self.document.findall(nodes.section))
+            section.children[1:] = []
+            section += nodes.paragraph("", _words(self.config.language)["left_out"], translatable=False)
+        for box in list(self.document.findall(nodes.admonition)):
+            if "kanon-model" in box["classes"]:
+                box.children[1:] = [nodes.paragraph("", _words(self.config.language)["left_out"], translatable=False)]
+
+    def blank(self, form: html) -> None:
+        attributes = form["attributes_of_tag"]
+        task = {key: value for key, value in json.loads(attributes["data-exercise"]).items() if key in _ASKED}
+        form["attributes_of_tag"] = attributes | {"data-exercise": json.dumps(task | {"wrong": []})}
+        for node in list(form.findall(html)):
+            if "kanon-solution" in node["classes"]:
+                node.parent.remove(node)
+            elif node["tag"] == "button":
+                node.children = [nodes.Text(_words(self.config.language)["keep"])]
+
+
 def asset(name: str) -> str:
     """The text of a script or style sheet of the course."""
     return (files(__package__) / name).read_text("utf-8")
@@ -275,7 +318,7 @@ def add_assets(app: Sphinx, pagename: str, templatename: str, context: dict[str,
 
 def write_workbooks(app: Sphinx, error: Exception | None) -> None:
     """Put the notebooks for learners beside the pages."""
-    if error is None and app.builder.format == "html":
+    if error is None and app.builder.format == "html" and app.config.kanon_solutions:
         folder = Path(app.outdir) / "exercises"
         folder.mkdir(exist_ok=True)
         for chapter in find_exercises():
@@ -290,6 +333,9 @@ def setup(app: Sphinx) -> dict[str, Any]:
         app.add_directive(name, directive)
     # The folder with the executed notebooks: where the notebook stands that solved the exercises.
     app.add_config_value("kanon_executed", "notebooks", "")
+    # Without them the edition is one to hand out; only what is written changes, nothing is read again.
+    app.add_config_value("kanon_solutions", True, "html")
+    app.add_post_transform(WithoutSolutions)
     app.connect("builder-inited", write_assets)
     app.connect("html-page-context", add_assets)
     app.connect("build-finished", write_workbooks)

@@ -53,6 +53,8 @@ class About:
     terms: tuple[str, ...]
     read: int
     practise: int
+    #: Minutes of each of its sections, by anchor, and of each of its exercises, by name.
+    pieces: dict[str, float]
 
 
 class Foreign(SphinxRole):
@@ -89,7 +91,10 @@ class course_time(nodes.Inline, nodes.Element):  # noqa: N801
 
 
 class Time(SphinxRole):
-    """How long some chapters take together, by their names: {time}`what-identifies scenarios`."""
+    """How long some chapters take together, by their names: {time}`what-identifies scenarios`.
+
+    A chapter's section is named ``what-identifies#counting-keys``, one of its exercises ``what-identifies.keys``.
+    """
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         return [course_time(chapters=self.text.split())], []
@@ -151,16 +156,24 @@ def _about(env: BuildEnvironment, chapter: Chapter) -> About:
     metadata = env.metadata[chapter.document]
     document = env.get_doctree(chapter.document)
     asked = [node["attributes_of_tag"] for node in document.findall(html) if "kanon-exercise" in node["classes"]]
-    depths = [json.loads(attributes["data-exercise"])["depth"] for attributes in asked]
-    reading = reading_minutes(count(document, lambda node: _inserted(env, node), CLOSED_CLASSES | {LOOKED_UP}))
+    tasks = [json.loads(attributes["data-exercise"]) for attributes in asked]
+
+    def minutes(part: nodes.Element) -> float:
+        return reading_minutes(count(part, lambda node: _inserted(env, node), CLOSED_CLASSES | {LOOKED_UP}))
+
+    pieces: dict[str, float] = {
+        f"{chapter.name}#{name}": minutes(part) for part in document.findall(nodes.section) for name in part["ids"]
+    }
+    pieces |= {task["key"]: practice_minutes([task["depth"]]) for task in tasks}
     return About(
         chapter,
         env.titles[chapter.document].astext(),
         metadata.get("track", TRACKS[-1]),
         _list(metadata.get("needs")),
         _list(metadata.get("terms")),
-        _rounded(reading),
-        _rounded(practice_minutes(depths)),
+        _rounded(minutes(document)),
+        _rounded(practice_minutes(task["depth"] for task in tasks)),
+        pieces,
     )
 
 
@@ -212,12 +225,17 @@ class Frame(SphinxPostTransform):
         return nodes.reference("", text, internal=True, refuri=self._uri(document, anchor))
 
     def _time(self, names: list[str]) -> str:
-        named = {about.chapter.name: about for about in self.about.values()}
-        if missing := [name for name in names if name not in named]:
-            LOGGER.warning("time: no chapter is called %s", missing[0], location=self.env.docname)
-        abouts = [named[name] for name in names if name in named]
-        read, practise = sum(about.read for about in abouts), sum(about.practise for about in abouts)
-        return f"{self.words['read'].format(minutes=read)}, {self.words['practise'].format(minutes=practise)}"
+        read = {about.chapter.name: float(about.read) for about in self.about.values()}
+        practise = {about.chapter.name: float(about.practise) for about in self.about.values()}
+        for name, minutes in [piece for about in self.about.values() for piece in about.pieces.items()]:
+            (read if "#" in name else practise)[name] = minutes
+        if missing := [name for name in names if name not in read and name not in practise]:
+            LOGGER.warning("time: no chapter, section or exercise is called %s", missing[0], location=self.env.docname)
+        times = {
+            word: _rounded(sum(known.get(name, 0) for name in names))
+            for word, known in (("read", read), ("practise", practise))
+        }
+        return ", ".join(self.words[word].format(minutes=minutes) for word, minutes in times.items() if minutes)
 
     def _line(self, here: About) -> nodes.container:
         """Where one is, how long it takes, what it builds on and brings, and what comes before and after."""
@@ -260,15 +278,17 @@ class Frame(SphinxPostTransform):
         parts = dict.fromkeys(about.chapter.part for about in by_name.values())
         heads = [self.words[f"map_{name}"] for name in ("chapter", "read", "practise", "needs", "done")]
         head = "".join(f'<th scope="col">{escape(text)}</th>' for text in heads)
-        bodies = []
+        folded = []
         for part in parts:
-            rows = [self._row(about, by_name) for about in by_name.values() if about.chapter.part == part]
-            title = f'<tr><th colspan="{len(heads)}" scope="rowgroup">{escape(part)}</th></tr>'
-            bodies.append(f"<tbody>{title}{''.join(rows)}</tbody>")
+            inside = [about for about in by_name.values() if about.chapter.part == part]
+            rows = "".join(self._row(about, by_name) for about in inside)
+            minutes = escape(self._time([about.chapter.name for about in inside]))
+            summary = f'<summary>{escape(part)} <small class="kanon-track kanon-minutes">{minutes}</small></summary>'
+            region = f'class="kanon-map" tabindex="0" role="region" aria-label="{escape(part)}"'
+            table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+            folded.append(f'<details class="kanon-part">{summary}<div {region}>{table}</div></details>')
         totals = "".join(f"<li>{self._total(track)}</li>" for track in TRACKS)
-        table = f"<table><thead><tr>{head}</tr></thead>{''.join(bodies)}</table>"
-        region = f'class="kanon-map" tabindex="0" role="region" aria-label="{escape(self.words["map"])}"'
-        return f'<ul class="kanon-totals">{totals}</ul><div {region}>{table}</div><div class="kanon-progress"></div>'
+        return f'<ul class="kanon-totals">{totals}</ul>{"".join(folded)}<div class="kanon-progress"></div>'
 
     def _row(self, about: About, by_name: dict[str, About]) -> str:
         def link(other: About, text: str, extra: str = "") -> str:

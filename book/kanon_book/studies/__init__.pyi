@@ -1,3 +1,5 @@
+from .areas import alone_by_area as alone_by_area
+from .areas import shares_by_area as shares_by_area
 from .census import CATALAN_KEYS as CATALAN_KEYS
 from .census import CATALAN_LEVELS as CATALAN_LEVELS
 from .census import Census as Census

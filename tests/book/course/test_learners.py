@@ -79,7 +79,7 @@ def test_progress_is_kept_in_the_folder_counted_and_forgotten(course):
     hint("1.2")
     check("hospital.guess", 16)
     kept = json.loads((course / KEPT).read_text("utf-8"))["exercises"]
-    assert kept["hospital.alone"] == {"right": True, "tries": 3, "hints": 0}
+    assert kept["hospital.alone"] == {"right": True, "tries": 3, "hints": 0, "answers": ["1", "16.7", "2"]}
     assert kept["hospital.classes"] == {"right": False, "tries": 0, "hints": 1}
     assert "1 of 4 exercises are solved" in progress()
     assert "| 1 | hospital | 1 of 4 |" in progress()
@@ -91,6 +91,7 @@ DAMAGED = [
     *("", "{}", "[]", '{"exercises": [1]}', '{"exercises": {"a": 1}}', "\x00", "[" * 100_000),
     *(f'{{"exercises": {{"hospital.alone": {{"{name}": "1"}}}}}}' for name in ("right", "tries", "hints")),
     *(f'{{"exercises": {{"hospital.alone": {{"{name}": -5}}}}}}' for name in ("tries", "hints")),
+    *(f'{{"exercises": {{"a.b": {{"answers": {texts}}}}}}}' for texts in ('"1"', "[1]", f'["{41 * "1"}"]')),
 ]
 
 

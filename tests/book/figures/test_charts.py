@@ -15,6 +15,7 @@ from kanon_book.figures import cost as cost_figures
 from kanon_book.figures import detail as detail_figures
 from kanon_book.figures import detail_explorer
 from kanon_book.figures import diversity as diversity_figures
+from kanon_book.figures import maps as map_figures
 from kanon_book.figures import perturbation as perturbation_figures
 from kanon_book.figures import risk as risk_figures
 from kanon_book.figures import spain as spain_figures
@@ -23,6 +24,7 @@ from kanon_book.figures import suppression as suppression_figures
 from kanon_book.figures import town as town_figures
 from kanon_book.figures import uniques as uniques_figures
 from kanon_book.figures.audit import _VERDICTS, _ink, _tint
+from kanon_book.studies import shares_by_area
 from kanon_lab import show
 from kanon_lab.classes import class_table, key_grid, size_ranges
 from kanon_lab.errors import OptionError
@@ -181,7 +183,7 @@ def made(counts, grid, microdata):
     return microdata | {
         "figura_1": spain_figures.figura_1(anonymity(counts, ranges="1", by="municipality"), named=["01000", "02001"]),
         "distribution": spain_figures.distribution(anonymity(counts)),
-        "provinces": spain_figures.provinces(anonymity(counts, ranges="1", by="province")),
+        "area_map": map_figures.area_map(shares_by_area(counts.assign(sex="men", age_group="0-4"), ks=[1, 5]), "spain"),
         "alone": spain_figures.alone(alone_by_cell_size([1, 10, 100, 1_000])),
         "ages": spain_figures.ages(by_age, pooled=pooled, name="two places"),
         "town_explorer": town_figures.town_explorer(
@@ -213,7 +215,7 @@ def made(counts, grid, microdata):
 
 AGES = (("85-89", "100+"), ("0-4", "85+"))
 CHAPTERS = (audit_figures, detail_figures, diversity_figures, perturbation_figures, risk_figures, spain_figures)
-CHAPTERS += (speed_figures, suppression_figures, uniques_figures, cost_figures, detail_explorer)
+CHAPTERS += (map_figures, speed_figures, suppression_figures, uniques_figures, cost_figures, detail_explorer)
 NOT_CHARTS = {"Explorer", "Figure", "enable", "figure", "scrolling_table"}
 NAMES = [name for name in show.__all__ if name not in NOT_CHARTS and not re.match("explore(_|$)", name)]
 NAMES += [
@@ -240,7 +242,7 @@ def rows_in(spec) -> int:
 ROWS = {
     "figura_1": 1_500,
     "distribution": 27,
-    "provinces": 156,
+    "area_map": 9 * 53,
     "alone": 13,
     "ages": 9,
     "deviations": 6,
@@ -395,6 +397,10 @@ def sizes(versions):
     return pd.DataFrame({"version": range(versions), "label": "1", "records": 3, "share": 0.5})
 
 
+def by_place(counts):
+    return shares_by_area(counts.assign(sex="men", age_group="0-4"))
+
+
 def outcomes(names, persons):
     return pd.DataFrame({"version": "a", "outcome": names, "persons": persons, "order": range(len(names))})
 
@@ -409,7 +415,9 @@ def outcomes(names, persons):
         (lambda c, g: spain_figures.figura_1(anonymity(c, ranges="2+", by="municipality")), "no rows of k = 1"),
         (lambda c, g: spain_figures.distribution(anonymity(c, by="province")), "shows one place"),
         (lambda c, g: spain_figures.distribution(anonymity(c.assign(persons=0))), "the place has none"),
-        (lambda c, g: spain_figures.provinces(anonymity(c, dates={"week": 260}, ranges="1")), "not 'week'"),
+        (lambda c, g: map_figures.area_map(by_place(c), "malaga"), "the map of municipalities of Málaga has no area"),
+        (lambda c, g: map_figures.area_map(by_place(c), "chile"), "there are maps of spain, malaga, not 'chile'"),
+        (lambda c, g: map_figures.area_map(by_place(c), "spain", k=2), "the map has 1, not 2"),
         (
             lambda c, g: spain_figures.deviations(
                 pd.DataFrame({"register": list("aabcd"), "k": "1", "z": 0.0}), half_width=2

@@ -8,7 +8,7 @@ from itertools import combinations
 import pandas as pd
 import pytest
 
-from kanon_book.figures import moves, records
+from kanon_book.figures import linkage, moves, records
 from kanon_lab.errors import OptionError
 from kanon_lab.show.colors import DARK
 
@@ -28,6 +28,8 @@ INCOMES = pd.Series([100, 200, 300, 400], index=list("ABCD"))
 INTERVALS = {"kind": "mean", "overlap": 0.625}
 for _side, _ends in {"before": (1000, 2000, 1400), "after": (1500, 3500, 2600)}.items():
     INTERVALS |= dict(zip((f"lower_{_side}", f"upper_{_side}", f"estimate_{_side}"), _ends))
+LIST = pd.DataFrame({"name": ["Ana", "Eva", "Leo"], "place": list("abb"), "age": [1, 2, 2]})
+FILE = pd.DataFrame({"place": list("ba"), "age": [2, 1], "ill": ["flu", "none"]})
 POINTS = pd.DataFrame({"age": [20, 30, 50, 60], "pay": [5, 7, 9, 11]})
 
 
@@ -51,6 +53,7 @@ MADE = {
     "lattice": lambda: records.lattice(PLANS, ["place", "age"], below="below", k_required=2),
     "company": lambda: records.company(BEFORE, AFTER, "1"),
     "subset_tree": lambda: records.subset_tree(subsets("4"), list(FEW), who="person 4"),
+    "joined_tables": lambda: linkage.joined_tables(LIST, FILE, ["place", "age"], name="name", sensitive="ill"),
     "kinds": lambda: moves.kinds(KINDS, ["age", "work"]),
     "hurdles": lambda: moves.hurdles(conditions()),
     "crowd": lambda: moves.crowd(family()),
@@ -70,6 +73,7 @@ TOLD = {
         "3 sets contain",
         "place 2 alike; ill 2 alike",
     ],
+    "joined_tables": ["3 persons", "2 records", "1 are joined by place and age. Ana: none. 2 of", "1 of the file"],
     "kinds": ["8 persons of 4 kinds, 4 of", "2 of these", "village: 2", "sample: 2, 1 of", "subsample: 2, 1 of"],
     "hurdles": ["of 1,000,000 attempts", "(a) 1,000,000; (b) 40,000; (c) 10,000"],
     "crowd": ["mother 40; child 7; the whole 1"],
@@ -84,6 +88,7 @@ WRITTEN = {
     "lattice": {"3 below k": 1, "2 below k": 1, "enough": 1, "not counted": 1},
     "company": {"(gap)": 1, "3": 2, "1": 3},
     "subset_tree": {"alone": 1, "left out": 3, "2 alike": 3},
+    "joined_tables": {"name": 1, "ill": 1, "place": 2, "Ana": 1, "flu": 1},
     "kinds": {"old, baker": 1, "young, smith": 1, "2": 3},
     "hurdles": {"1,000,000": 1, "40,000": 1, "10,000": 1, "(b): 1 in 25 passes": 1},
     "crowd": {"mother: 40 alike": 1, "the whole: 1 alike": 1},
@@ -140,6 +145,12 @@ def test_dots_and_marks_are_as_many_as_persons():
     assert Counter(row["shape"] for row in rows("crowd", "point")) == {"circle": 39 + 6, "square": 3}
     full = [row for row in rows("company", "point") if row["opacity"]]
     assert len(full) == 3 + 1 + 1
+
+
+def test_only_rows_with_the_same_keys_are_joined():
+    """Eva and Leo share theirs, so neither is joined to the record that both fit."""
+    assert len(rows("joined_tables", "rect")) == 2
+    assert len(rows("joined_tables", "rule")) == 3
 
 
 def test_lengths_are_in_proportion():

@@ -9,7 +9,9 @@ import pytest
 from cases import others_slow
 
 from kanon_book.figures.detail_explorer import detail_explorer, explore_detail
+from kanon_book.figures.maps import area_map, explore_areas
 from kanon_book.figures.town import explore_town, town_explorer
+from kanon_book.studies import shares_by_area
 from kanon_lab import show
 from kanon_lab.classes import key_grid
 from kanon_lab.methods import Hierarchy, level_grid
@@ -52,7 +54,14 @@ def of_town():
     return explore_town(frame), {"town": 1, "dates": "year"}, town_explorer(frame, population=30_000, dates="year")
 
 
+def of_areas():
+    shares = shares_by_area(COUNTS.assign(sex="men", age_group="0-4"), ks=[1, 5])
+    moves = {"k": 5, "dates": "month", "known": "country"}
+    return explore_areas(shares, "spain"), moves, area_map(shares, "spain", **moves)
+
+
 CASES = {
+    "explore_areas": of_areas,
     "explore": of_counts,
     "explore_keys": of_keys,
     "explore_levels": of_levels,
@@ -81,7 +90,7 @@ def test_it_is_that_of_the_page_at_the_same_place(case):
     assert f"{page['usermeta']['live']['description'][-20:]} {sentence}" in spec["description"]
     assert [{**layer, "data": None} for layer in spec["layer"]] == [{**layer, "data": None} for layer in page["layer"]]
     shown = [row for row in page["data"]["values"] if row.get("place", "all") == values.get("place", "all")]
-    assert case is of_detail or spec["data"]["values"] == shown
+    assert case in (of_areas, of_detail) or spec["data"]["values"] == shown
 
 
 @pytest.mark.parametrize("place", others_slow([3, 0, *range(6, 20, 3)]))

@@ -14,11 +14,13 @@ import pytest
 from kanon_lab.errors import OptionError
 from kanon_lab.measures.registry import LIMITS
 from kanon_lab.recipes import as_recipe
+from kanon_lab.recipes.settings import LimitSettings
 from kanon_lab.report.analysis import analyse
 from kanon_lab.report.config import as_config
 from kanon_lab.report.sections import SECTIONS, section
 from kanon_lab.report.words import Words, texts
 from kanon_lab.terms import Note, wordings
+from kanon_lab.workbench.parts import Speech
 
 FRAME = pd.DataFrame(
     {
@@ -120,7 +122,7 @@ def test_the_first_screen_says_what_is_not_met_and_what_to_do(found):
     for name in verdict.index[~verdict]:
         start = LIMITS[name].advice("es").split("{")[0]
         assert start in spanish
-    assert "NOT met" in english and "0.01% or less" in english and "0,01\xa0% o menos" in spanish
+    assert "NOT met" in english and "at most 0.01%" in english and "como máximo 0,01\xa0%" in spanish
 
 
 def test_met_limits_and_no_limits_are_said():
@@ -183,18 +185,20 @@ def test_pictures_speak_spanish_and_say_in_words_what_they_draw(found):
 
 
 def limits_drawn(found, language="en"):
-    """By limit the length of its bar and where the limit is on it, in per cent, and its verdict."""
+    """By limit where what was found and the limit are on its bar (%), which side is shaded, and its verdict."""
     html = "".join(part.html for part in section(found, "summary", language))
     table = re.search(r'kanon-limits".*?</table>', html, flags=re.DOTALL)[0]
     drawn = {}
     for row in re.findall(r"<tr><th scope=\"row\">.*?</tr>", table, flags=re.DOTALL):
-        width, limit = (re.search(rf'kanon-{part}" style="\w+:([\d.]+)%', row) for part in ("fill", "limit"))
-        name = re.search(r'<th scope="row">(.*?)</th>', row)[1]
-        drawn[name] = (float(width[1]) if width else 0.0, float(limit[1]), "kanon-unmet" in row)
+        place, limit = (re.search(rf'kanon-{part}" style="left:([\d.]+)%', row) for part in ("found", "limit"))
+        name, says = re.search(r"<summary>(.*?)</summary><p>(.+?)</p></details></th>", row).groups()
+        side = re.search(r"kanon-allowed kanon-(above|below)", row)[1]
+        assert f">at {'least' if side == 'above' else 'most'} " in row and says != name
+        drawn[name] = (float(place[1]), float(limit[1]), side, "kanon-unmet" in row)
     return drawn
 
 
-def test_each_bar_ends_on_the_side_of_its_limit_that_the_verdict_says():
+def test_each_mark_is_on_the_side_of_its_limit_that_the_verdict_says():
     """Rounded values and `Few` too: what is drawn never contradicts what is written."""
     for k, most in ((2, 0), (5, 20), (30, 300)):
         limits = {"k": k, "above_risk": {0.2: most}, "global_risk": 0.01 * k, "household_uniques": most}
@@ -203,10 +207,39 @@ def test_each_bar_ends_on_the_side_of_its_limit_that_the_verdict_says():
             analysis = analyse(FRAME, config, name="x", internal=internal)
             drawn = limits_drawn(analysis)
             met = [*analysis.judged.verdict.sort_values("met", kind="stable")["met"]]
-            assert [not unmet for _, _, unmet in drawn.values()] == met
-            for name, (width, limit, unmet) in drawn.items():
-                least = name.startswith("k ") or name == "k"
-                assert (width < limit if least else width > limit) == unmet, name
+            assert [not unmet for *_, unmet in drawn.values()] == met
+            for name, (place, limit, side, unmet) in drawn.items():
+                assert (side == "above") == (name.startswith("k ") or name == "k")
+                assert (place < limit if side == "above" else place > limit) == unmet, name
+                assert 0 < place < 100, name  # the whole mark is seen
+
+
+def test_every_limit_says_what_it_counts_and_against_whom():
+    """In reports, in the forms of the workbench and, where it is not met, as advice; in both languages."""
+    for name, measure in LIMITS.items():
+        for language, against in (("en", " Against "), ("es", " Contra ")):
+            says = Words(language).explained(measure).says
+            assert against in says and says.endswith("."), (name, language)
+            assert Speech(language).about(LimitSettings, name) == says, (name, language)
+            assert measure.advice(language), (name, language)
+
+
+def test_nothing_of_two_values_is_to_be_made_coarser():
+    """The key that makes most records rare has two values, as has one sensitive variable: others are named, or none."""
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({name: rng.integers(0, 2, 60) for name in ("sex", "ill")})
+    frame = frame.assign(town=[*range(6)] * 10, job=["a", "b", "c"] * 20)
+    patterns = {
+        "en": r"(?:[Rr]ecode|[Rr]elease) (\w+) (?:more broadly|in broader)",
+        "es": r"(?:ifique|ublique) (\w+) (?:en categ|con menos)",
+    }
+    for language, coarser in patterns.items():
+        for keys, named in ((["sex", "town"], {"town", "job"}), (["sex"], {"job"})):
+            limits = {"k": 40, "distinct": 4, "t_closeness": 0}
+            settings = {"key_variables": keys, "sensitive_variables": ["ill", "job"], "limits": limits}
+            text = text_of(analyse(frame, as_config(settings), name="x"), language, ["summary"])
+            assert {*re.findall(coarser, text)} == named, text
+            assert (texts()["do_nothing_broader"][language] in text) == (keys == ["sex"])
 
 
 def test_an_unknown_section_is_refused(found):

@@ -42,8 +42,8 @@ def test_it_begins_with_the_settings_that_init_writes():
 def test_what_is_written_is_what_the_commands_write(session):
     draft = session.draft.with_step("recode", BANDS).with_step("shuffle_records", {})
     session.change(draft.with_step("suppress", SUPPRESS))
-    session.write_recipe("recipe.yml")
-    session.write_release("protected.csv")
+    session.write("recipe", "recipe.yml")
+    session.write("protected", "protected.csv")
     for line, name in zip(session.command_lines(protected="again.csv")[:1], ["again.csv"], strict=True):
         done = CliRunner().invoke(cli, line.split()[1:])
         assert done.exit_code == 0, done.output
@@ -55,8 +55,8 @@ def test_what_is_written_is_what_the_commands_write(session):
 @pytest.mark.parametrize("internal", [False, True])
 def test_a_report_is_that_of_the_command(session, internal):
     session.change(session.draft.with_step("suppress", SUPPRESS))
-    session.write_recipe("recipe.yml")
-    session.write_report("page.html", internal=internal)
+    session.write("recipe", "recipe.yml")
+    session.write("internal" if internal else "page", "page.html")
     line = session.command_lines(page="again.html", internal="again.html")[2 if internal else 1]
     done = CliRunner().invoke(cli, line.split()[1:])
     assert done.exit_code == 0, done.output
@@ -100,12 +100,49 @@ def test_a_draft_is_kept_without_data_for_its_owner_and_offered_again(session):
     session.change(session.draft.with_step("recode", BANDS).with_switched(0))
     (path,) = drafts_folder().iterdir()
     assert path.stat().st_mode & 0o777 == 0o600
-    again = Session("survey.csv")
-    assert again.kept == session.draft
-    again.change(again.kept)
+    again = Session("survey.csv", draft=Session("survey.csv").kept)
     assert again.draft == session.draft and not again.draft.steps[0].on
     again.forget()
     assert Session("survey.csv").kept is None
+
+
+def test_sessions_on_one_file_keep_their_drafts_apart(session):
+    session.change(session.draft.with_step("recode", BANDS))
+    other = Session("survey.csv")
+    other.change(other.draft.with_limit("k", 7))  # before the offer is answered
+    assert other.kept == session.draft and len([*drafts_folder().iterdir()]) == 2
+    assert Session("survey.csv").kept == other.draft
+    session.change(session.draft.with_limit("k", 4))
+    assert Session("survey.csv").kept == session.draft
+    other.forget()
+    assert Session("survey.csv").kept == other.draft
+    for _ in range(9):
+        other = Session("survey.csv")
+        other.change(other.draft.with_limit("k", 8))
+    assert len([*drafts_folder().iterdir()]) == 5
+
+
+def test_new_steps_come_before_those_that_are_last():
+    draft = Draft({"key_variables": ["age", "town"]})
+    for name in ("suppress", "shuffle_records", "recode", "suppress_risk"):
+        draft = draft.with_step(name, {})
+    assert [step.name for step in draft.steps] == ["recode", "suppress", "suppress_risk", "shuffle_records"]
+
+
+def test_a_suppression_orders_only_keys_that_are_left():
+    draft = Draft({"key_variables": ["age", "sex", "town"]})
+    draft = draft.with_step("suppress", {"importance": {"age": 1, "sex": 2, "town": 3}})
+    draft = draft.with_role("sex", "released_as_is").with_step("remove_variables", {"variables": ["town"]})
+    assert draft.steps[-1].settings == {"importance": {"age": 1}}
+    assert draft.with_role("age", "").steps[-1].settings == {}
+
+
+def test_a_refused_change_is_nothing_to_redo(session):
+    session.change(session.draft.with_step("recode", BANDS))
+    wrong = session.draft.with_step("recode", {"variable": ["nobody"], "width": 5})
+    session.change(wrong)
+    session.refuse(wrong)
+    assert session.future == [] and session.draft != wrong
 
 
 def test_a_draft_that_is_damaged_is_none(session):
@@ -135,8 +172,8 @@ def test_how_the_file_is_read_is_part_of_the_draft():
 def test_a_file_that_is_there_is_not_replaced_unasked(session):
     Path("recipe.yml").write_text("mine", "utf-8")
     with pytest.raises(OptionError, match="recipe.yml"):
-        session.write_recipe("recipe.yml")
-    session.write_recipe("recipe.yml", overwrite=True)
+        session.write("recipe", "recipe.yml")
+    session.write("recipe", "recipe.yml", overwrite=True)
     assert "key_variables" in Path("recipe.yml").read_text("utf-8")
 
 
@@ -153,17 +190,17 @@ def test_a_column_has_one_role():
 def test_a_file_that_is_read_is_not_replaced_and_one_that_has_changed_is_not_written_from(session):
     Path("register.csv").write_bytes(Path("survey.csv").read_bytes())
     session.change(session.draft.with_settings(population="register.csv"))
-    for write in (session.write_recipe, session.write_release, session.write_report):
+    for what in ("recipe", "protected", "page"):
         with pytest.raises(OptionError, match="the output path is equal to"):
-            write("register.csv", overwrite=True)
+            session.write(what, "register.csv", overwrite=True)
     session.undo()
     Path("page.html").write_text("another page", "utf-8")
     with pytest.raises(OptionError, match="is there"):
-        session.write_report("page.html", overwrite=False)
+        session.write("page", "page.html")
     with Path("survey.csv").open("a", encoding="utf-8") as file:
         file.write("\n")
-    for write in (session.write_recipe, session.write_release, session.write_report):
+    for what in ("recipe", "protected", "page"):
         with pytest.raises(OptionError, match="the file has changed since it was read"):
-            write("new", overwrite=True)
+            session.write(what, "new", overwrite=True)
     assert not Path("new").exists()
     assert Path("page.html").read_text("utf-8") == "another page"
