@@ -441,6 +441,20 @@ _ROWS = [
              "exigía {limit}: un intruso que tenga las cantidades verdaderas los vincula. Redondee las cantidades, "
              "microagréguelas, añádales ruido o retírelas."),
             usual=True)),
+    Measure("joint_linkage", "risk",
+        ("records linked by keys and quantities together", "registros vinculados por claves y cantidades a la vez"),
+        attrgetter("joint_linkage"), "release",
+        unit="share", counted=False, shown="", rounding="whole", needs="numeric_variables",
+        limit=Limit(
+            "at most", "is met when an intruder who knows true keys and true quantities, and takes the nearest of the "
+            "compatible records, finds at most this share of them; `1` where nobody can know the quantities; needs "
+            "`numeric_variables`", "0.1",
+            ("Somebody who knows the true keys and quantities of all finds {value} of the records, and {limit} was "
+             "wanted. Recode the quantities into bands and name them as keys, recode {key} more broadly, or "
+             "microaggregate the quantities in larger groups.",
+             "Quien conozca las claves y cantidades verdaderas de todos encuentra el {value} de los registros y se "
+             "exigía {limit}. Recodifique las cantidades en intervalos y declárelas claves, recodifique {key} en "
+             "categorías más amplias o microagregue las cantidades en grupos mayores."))),
     # Of a sensitive variable: the worst class.
     Measure(
         "distinct", "diversity", ("different values", "valores distintos"), lambda values: distinct_l(values.counts),

@@ -25,6 +25,8 @@ from kanon_lab.recipes.combinations import by_keys
 from kanon_lab.recipes.exposure import Exposure, exposed_by_columns
 from kanon_lab.recipes.households import household_keys, keeps_household_ids
 from kanon_lab.recipes.identifiers import columns_of
+from kanon_lab.recipes.joint_links import joint_linkage, released_beside_original
+from kanon_lab.recipes.measured import Comparison
 from kanon_lab.recipes.met_values import MetValues
 from kanon_lab.recipes.notes import grave_notes
 from kanon_lab.recipes.persons import Linked, linked_records, repeated_identifiers
@@ -103,7 +105,8 @@ _FEWEST_VALUES = 2
 _USUAL_K = 2
 # Limits that judge a release by more than its key variables.
 _WITHOUT_KEYS = ("numeric_linkage", "household_uniques")
-# A caution is given if more than this share (0-1) of the records is linked by their quantities.
+# A caution is given if more than this share (0-1) of the records is linked by their quantities, or so many more by keys
+# and quantities together than by either alone.
 _MOST_LINKED = 0.05
 # Limits that an engine's counts cannot be held against; where an office takes one away, nothing else speaks of it.
 _OF_RECORDS = [
@@ -120,8 +123,8 @@ class Caution:
     """A risk of a release that no limit covers.
 
     `key` is ``identifier``, ``exposed``, ``own_class``, ``true_key``, ``household_size``, ``household_composition``,
-    ``household_values``, ``homogeneous``, ``numeric_linkage``, ``perturbed``, ``population_short``, ``stale_ghosts``,
-    ``key_by_name``, ``editions_key_in_one``, ``editions_other_codes``, ``uncounted`` or, in a report,
+    ``household_values``, ``homogeneous``, ``numeric_linkage``, ``joint_linkage``, ``perturbed``, ``population_short``,
+    ``stale_ghosts``, ``key_by_name``, ``editions_key_in_one``, ``editions_other_codes``, ``uncounted`` or, in a report,
     ``held_identifier``; `count` the records (of an identifier the cells; None where none are counted); `columns` those
     that reveal it; `text` a sentence.
     """
@@ -448,6 +451,16 @@ class Release:
         return None if together.linked_by is None and answers == (None, None, None) else together.k_with
 
     @cached_property
+    def joint_linkage(self) -> float | None:
+        """See `kanon_lab.recipes.joint_links.joint_linkage`; None for an engine's counts."""
+        return None if self.protection.state.counts is not None else joint_linkage(self.compared)
+
+    @cached_property
+    def compared(self) -> Comparison:
+        """The release beside the file as it came; of an engine's counts there is none."""
+        return released_beside_original(self.protection)
+
+    @cached_property
     def classes(self) -> ClassRisks:
         """The classes of what is released."""
         return ClassRisks(self.table, self.protection.estimator, self.protection.state.truth.population)
@@ -504,9 +517,7 @@ def _cautions(release: Release, limits: Mapping[str, Any]) -> Iterator[Caution]:
     for name in [name for name in _released_sensitive(protection) if name not in limited]:
         if records := release.alike_in(name):
             yield _caution("homogeneous", records, (name,))
-    linked = last["numeric_linkage"]
-    if "numeric_linkage" not in limits and linked is not None and linked > _MOST_LINKED:
-        yield _caution("numeric_linkage", None, spec.numeric_variables, linked=linked)
+    yield from _of_quantities(release, limits)
     if perturbed := tuple(name for name in spec.key_variables if name in protection.state.truth.perturbed):
         yield _caution("perturbed", None, perturbed)
     as_is = [name for name in spec.released_as_is if name not in spec.variables]
@@ -523,6 +534,18 @@ def _cautions(release: Release, limits: Mapping[str, Any]) -> Iterator[Caution]:
     left = [name for name in _OF_RECORDS if name not in limits and getattr(spec, LIMITS[name].needs or "k", True)]
     if left:
         yield Caution("uncounted", None, (), Note("caution_uncounted", names=tuple(left)))
+
+
+def _of_quantities(release: Release, limits: Mapping[str, Any]) -> Iterator[Caution]:
+    """Cautions of records linked by their quantities, alone or beside the keys."""
+    last, linked = release.last, release.last["numeric_linkage"]
+    if linked is None:
+        return
+    if "numeric_linkage" not in limits and linked > _MOST_LINKED:
+        yield _caution("numeric_linkage", None, release.protection.spec.numeric_variables, linked=linked)
+    joint = None if "joint_linkage" in limits else release.joint_linkage
+    if joint is not None and joint - max(linked, last["key_linkage"]) > _MOST_LINKED:
+        yield _caution("joint_linkage", None, tuple(release.compared.quantities), linked=joint)
 
 
 def _caution(key: str, records: int | None, columns: tuple[str, ...], **parts: Any) -> Caution:

@@ -60,7 +60,7 @@ def test_what_a_learner_begins_with_is_what_the_model_keeps_to():
 
 def test_the_marker_takes_the_model_solution(school, capsys):
     code, said = mark(capsys, "--protected", "public.csv")
-    assert (code, "NOT MET" in said, said.count("caution  ")) == (0, False, 1)
+    assert (code, "NOT MET" in said, said.count("caution  ")) == (0, False, 2)
     # By hand: no class below five, no column that was removed, no class in which all have free meals.
     released, survey = read_microdata("public.csv"), load_microdata("school-survey")
     assert len(released) == len(survey)
@@ -100,7 +100,10 @@ def test_recorded_solution(book):
     results = book["project"]
     assert set(results["verdict"]["so"]) == {"met"}
     assert len(results["verdict"]) == 10
-    assert (results["cautions"], len(results["notes"])) == (1, 1)  # classes in which nobody is often bullied
+    assert (results["cautions"], len(results["notes"])) == (
+        2,
+        1,
+    )  # classes in which nobody is often bullied; the points
     (seeds,) = results["notes"]["note"]
     assert seeds.startswith("step 7 (shuffle_records): anyone who tries seeds")
     risk = results["before-after"].set_index("measure")
@@ -144,7 +147,7 @@ def test_recorded_rivals(book):
         assert rivals.loc[called, "limits not met"].startswith(limit)
     passed = rivals[rivals["exit code"] == 0]
     assert set(passed["limits not met"]) == {"none"}
-    assert set(passed["cautions"]) == {1}  # the school and the language, released as they are, have names of keys
+    assert set(passed["cautions"]) == {2}  # the points; columns that are released as they are have names of keys
     attacked = results["rivals-attacked"].set_index("what is different from the model")
     assert (attacked["below 5 by the keys"] == 0).all()
     assert (attacked.loc[passed.index, "alone"] > 100).all()

@@ -24,7 +24,7 @@ WHOLE = ["sizes", "risks", "riskiest", "suda", "unique_sets", "diversity", "clai
 OF_VARIABLES = ["kind", "distinct_before", "distinct_after", "few", "missing"]
 OF_STEPS = ["step", "name", "settings", "cells_changed", "cells_suppressed", "columns_removed", "below"]
 UNCOUNTED = {"exposed_by_columns", "identifiers_found", "key_linkage", "shown_by_neighbours"}
-OF_RECORDS = {"exposed", "identifier", "numeric_linkage", "stale_ghosts"}
+OF_RECORDS = {"exposed", "identifier", "joint_linkage", "numeric_linkage", "stale_ghosts"}
 SURVEY = {
     "key_variables": ["postcode", "age", "sex"],
     "weight": "weight",

@@ -149,7 +149,7 @@ def test_every_limit_may_be_the_risk(found, survey, name, tmp_path):
     limits |= {"compatible": 1, "true_key": 1, "own_class": 1}
     limits |= {"k_map": 1, "delta_presence": 1}
     survey.sample(400, replace=True, random_state=1).to_csv(tmp_path / "people.csv", index=False)
-    limits |= {"key_linkage": 1, "household_risk": 1, "exposed_by_columns": 99}
+    limits |= {"key_linkage": 1, "joint_linkage": 1, "household_risk": 1, "exposed_by_columns": 99}
     # By itself where it can be asked for; with all others where these bring it.
     tried = recipe(limits={name: limits[name]} if name in limits else limits)
     tried["population"] = str(tmp_path / "people.csv")
