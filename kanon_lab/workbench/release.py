@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import ipywidgets as widgets
-from pandas.api.types import is_numeric_dtype as is_number
 
 from kanon_lab.data.microdata import FORMATS
 from kanon_lab.errors import visible
@@ -78,10 +77,6 @@ class Releasing(Place):
         if result is None:
             return [*questions, w.say(self.bench.why)]
         questions += [f"{title}: {advice}" for title, advice in advised(result, w)]
-        spec, released = result.protection.spec, result.protection.frame
-        numbers = [name for name in spec.numeric_variables if name in released and is_number(released[name])]
-        if spec.key_variables and numbers:
-            questions.append(w.say("ask_quantities", columns=w.listed(map(visible, numbers))))
         return [*questions, *(w.note(caution.text) for caution in result.judged.cautions)]
 
     def _write(self, key: str) -> None:

@@ -160,6 +160,6 @@ def test_the_rubric_adds_up():
     points = re.findall(r"^\| \*\*.*\| (\w+) \|$", PAGE, re.MULTILINE)
     number = {"two": 2, "four": 4, "six": 6}
     assert sum(number[each] for each in points) == 24
-    assert "Twenty points of the twenty-four" in PAGE
+    assert "Twenty of the twenty-four points" in PAGE
     traps = re.search(r"\*\*The traps, and what became of each\.\*\*\n(.*?)\n\*\*", PAGE, re.DOTALL)[1]
     assert len(re.findall(r"^- \*", traps, re.MULTILINE)) >= 7
