@@ -121,11 +121,16 @@ class Draft:
     def with_step(self, name: str, settings: Mapping[str, Any], place: int | None = None) -> Draft:
         """With one more step, before those that come last, or another in place of that at `place` (from 0 on)."""
         if place is None:
-            rank, place = _LATE.get(name, 0), len(self.steps)
-            while place and _LATE.get(self.steps[place - 1].name, 0) > rank:
-                place -= 1
+            place = self.place_for(name)
             return self._of((*self.steps[:place], Entry(name, dict(settings)), *self.steps[place:]))
         return self._with(place, Entry(name, dict(settings), self.steps[place].on))
+
+    def place_for(self, name: str) -> int:
+        """Where a new step goes: before those that come last."""
+        rank, place = _LATE.get(name, 0), len(self.steps)
+        while place and _LATE.get(self.steps[place - 1].name, 0) > rank:
+            place -= 1
+        return place
 
     def without_step(self, place: int) -> Draft:
         """Without the step at `place`."""

@@ -89,8 +89,9 @@ class Opening(Place):
         session, w = self.bench.session, self.w
         if session is None:
             return
-        if session.source in dict(self.file.options).values():
-            self.file.value = session.source
+        if session.source not in dict(self.file.options).values():
+            self.file.options = [*self.file.options, (visible(session.name), session.source)]
+        self.file.value = session.source
         facts = {name: session.file.found.get(name) for name in _FACTS}
         shown = {name: w.number(fact) if isinstance(fact, int) else visible(str(fact)) for name, fact in facts.items()}
         rows = [(w.say(f"f_{name}"), shown[name]) for name, fact in facts.items() if fact is not None]

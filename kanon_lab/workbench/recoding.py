@@ -28,6 +28,7 @@ class Beside:
 
     def __init__(self, form: Form, step: str, place: Any) -> None:
         self.form, self.step, self.bench, self.w, self.safely = form, step, place.bench, place.w, place.safely
+        self.entry = place.entry
         self.bars, self.helper = widgets.HTML(), widgets.VBox()
         self.box = widgets.VBox([self.helper, self.bars])
         form.fields["variable"].control.observe(self.safely(lambda _: self._chosen()), "value")
@@ -39,11 +40,15 @@ class Beside:
 
     @property
     def column(self) -> pd.Series | None:
-        """The column that is recoded, as it is after the steps so far; the first of several."""
+        """The column that is recoded, as it is when the step comes; the first of several."""
         names, result = self.form.fields["variable"].value, self.bench.result
         if not names or result is None:
             return None
-        working = result.protection.state.working
+        protection, steps = result.protection, result.draft.steps
+        at = next((n for n, step in enumerate(steps) if step is self.entry), result.draft.place_for(self.step))
+        later = sum(step.on for step in steps[at:])  # steps of households come first, and are not in the list
+        ahead = protection.steps[: len(protection.steps) - later]
+        working = (ahead[-1].state if ahead else protection.start).working
         return one_column(working, names[0]) if names[0] in working else None
 
     def _chosen(self) -> None:

@@ -78,6 +78,7 @@ class Variables(Place):
         w, session = self.w, self.session
         words = texts("configuration", w.language) | {"language": w.language}
         called = {role: w.say(f"choice_{role}") for role in CHOICES}
+        short = {role: name.partition(":")[0] for role, name in called.items()}
         options = [(name, role) for role, name in called.items()]
         for guess in guesses:
             name, labels = guess.variable, session.file.labels.get(guess.variable, {})
@@ -86,7 +87,7 @@ class Variables(Place):
             about = {"numeric": guess.role == "numeric_variables", "coded": guess.role == "key_variables"}
             drawn = "" if guess.role == "direct_identifiers" else frequencies(column, labels, w, **about)
             is_short = " open" if drawn.count("<tr>") <= _SHORT + 1 else ""
-            why = f"{reason(guess, words, called)}; {w.say('shape', missing=guess.missing)}"
+            why = f"{reason(guess, words, short)}; {w.say('shape', missing=guess.missing)}"
             fold = f"<details{is_short}><summary>{escape(w.say('values'))}</summary>{drawn}</details>" if drawn else ""
             titled = f"<b>{escape(visible(name))}</b> {escape(visible(label))}"
             about = widgets.HTML(f"{titled}<br>{escape(why)}{fold}")
