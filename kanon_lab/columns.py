@@ -6,17 +6,32 @@ import datetime
 import math
 import numbers
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import pandas as pd
 
 from kanon_lab.errors import DataError, OptionError, TextError, about, described, shortened
-from kanon_lab.memory import remembered
 from kanon_lab.roles import check_there_once, column_names
+
+Computed = TypeVar("Computed")
+#: The memory of columns that a thread uses, if it uses one: see `kanon_lab.memory`, which is loaded where it is needed.
+MEMORY: ContextVar[Any] = ContextVar("memory", default=None)
+
+
+def memory_in_use() -> Any:
+    """The memory that this thread uses, if there is one."""
+    return MEMORY.get()
+
+
+def remembered(function: Callable[..., Computed], *columns: pd.Series, **options: Any) -> Computed:
+    """What a function makes of the values of columns, which it does not change; names and index must not matter."""
+    memory = MEMORY.get()
+    return function(*columns, **options) if memory is None else memory.of_columns(function, columns, options)
 
 
 def distinct(series: pd.Series) -> tuple[np.ndarray, pd.Index]:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from hashlib import sha256
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 from weakref import ref
 
 import numpy as np
 import pandas as pd
 
-Computed = TypeVar("Computed")
+from kanon_lab.columns import MEMORY
+from kanon_lab.columns import memory_in_use as memory_in_use
+from kanon_lab.columns import remembered as remembered
+
 # Results of columns are dropped that were not asked for during so many uses, and numbers beyond so many bytes.
 _USES, _MOST_BYTES = 2, 2**26
 _MASKED = (pd.arrays.IntegerArray, pd.arrays.FloatingArray, pd.arrays.BooleanArray)
@@ -54,11 +56,11 @@ class Memory:
         """Use it in this thread for a while."""
         self._uses += 1
         self._of_columns = {key: entry for key, entry in self._of_columns.items() if entry[0] >= self._uses - _USES}
-        token = _USED.set(self)
+        token = MEMORY.set(self)
         try:
             yield
         finally:
-            _USED.reset(token)
+            MEMORY.reset(token)
 
     def of_columns(self, function: Callable[..., Any], columns: tuple[pd.Series, ...], options: dict[str, Any]) -> Any:
         """The result of a function of columns, computed once while their data are the same."""
@@ -104,20 +106,6 @@ class Memory:
             array.flags.writeable = False
             self._digests[place] = ref(array, lambda gone: self._digests.pop(place, None)), digest
         return digest
-
-
-_USED: ContextVar[Memory | None] = ContextVar("memory", default=None)
-
-
-def memory_in_use() -> Memory | None:
-    """The memory that this thread uses, if there is one."""
-    return _USED.get()
-
-
-def remembered(function: Callable[..., Computed], *columns: pd.Series, **options: Hashable | np.ndarray) -> Computed:
-    """What a function makes of the values of columns, which it does not change; names and index must not matter."""
-    memory = _USED.get()
-    return function(*columns, **options) if memory is None else memory.of_columns(function, columns, options)
 
 
 def same_place(left: pd.Series, right: pd.Series) -> bool:

@@ -24,12 +24,12 @@ from kanon_lab.columns import (
     pack,
     paired,
     refuse_other_records,
+    remembered,
     standard_deviations,
     with_absent,
 )
 from kanon_lab.errors import DataError, OptionError, about, described
 from kanon_lab.measures.survey_design import Design, weights_of_both
-from kanon_lab.memory import remembered
 from kanon_lab.roles import check_k, column_names, names_of
 
 

@@ -13,8 +13,7 @@ from math import lgamma, log, prod
 
 import numpy as np
 
-from kanon_lab.columns import LARGEST_PACKED, firsts, grouped, pack, sorted_rows
-from kanon_lab.memory import memory_in_use
+from kanon_lab.columns import LARGEST_PACKED, firsts, grouped, memory_in_use, pack, sorted_rows
 
 # Points at which the bound of the chance is taken, that of the largest being the bound.
 _TILTS = (0.04, 0.12, 0.3, 0.6, 1, 1.7, 3, 5.5, 10, 16)

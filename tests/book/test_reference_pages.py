@@ -78,7 +78,7 @@ def test_readme_has_every_command_and_no_other():
 
 def test_formats_of_the_page_of_recipes():
     text = sections(RECIPES)["Formats"].split(".\n")[0].split("A suppressed")[0]
-    read, only = text.split("to read only")
+    read, only = text.split("for reading only")
     assert re.findall(r"`\.(\w+)`", read) == list(microdata.FORMATS)
     assert [each for each in re.findall(r"`\.(\w+)`", only) if each != "gz"] == [
         each for each in microdata.READ_FORMATS if each not in microdata.FORMATS

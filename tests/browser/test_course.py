@@ -104,7 +104,8 @@ def test_a_number_is_checked_by_keyboard_and_what_is_said_is_a_status(page):
     assert said(form) == "Right. 16.67 per cent"
     assert field.get_attribute("aria-invalid") == "false"
     assert form.locator("legend").inner_text().endswith("solved")
-    assert page.evaluate(KEPT)["hospital.alone"] == {"right": True, "tries": 2, "hints": 0}
+    answers = ["33,3", "16.7 %"]
+    assert page.evaluate(KEPT)["hospital.alone"] == {"right": True, "tries": 2, "hints": 0, "answers": answers}
 
 
 def test_a_choice_is_made_by_keyboard_and_each_one_is_explained(page):

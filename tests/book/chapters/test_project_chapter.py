@@ -161,5 +161,5 @@ def test_the_rubric_adds_up():
     number = {"two": 2, "four": 4, "six": 6}
     assert sum(number[each] for each in points) == 24
     assert "Twenty of the twenty-four points" in PAGE
-    traps = re.search(r"\*\*The traps, and what became of each\.\*\*\n(.*?)\n\*\*", PAGE, re.DOTALL)[1]
+    traps = re.search(r"\*\*The traps, and what we did about each\.\*\*\n(.*?)\n\*\*", PAGE, re.DOTALL)[1]
     assert len(re.findall(r"^- \*", traps, re.MULTILINE)) >= 7
