@@ -139,6 +139,12 @@ class Kernels(AsyncMappingKernelManager):
     def _kernel_start_kwargs(self, **kwargs: Any) -> dict[str, Any]:
         return super()._kernel_start_kwargs(**kwargs) | {"stdout": DEVNULL, "stderr": DEVNULL}
 
+    def kernel_model(self, kernel_id: str) -> dict[str, Any]:
+        """What is known of a kernel; one that is just being started is not there yet, for it has no state."""
+        if kernel_id in self and self.get_kernel(kernel_id).execution_state is None:
+            raise HTTPError(404)
+        return super().kernel_model(kernel_id)
+
 
 class Owner(IdentityProvider):
     """Whoever passes the gate is the one user."""

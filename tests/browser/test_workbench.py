@@ -175,6 +175,15 @@ def test_it_ends_with_its_last_window_and_not_before(tmp_path, chromium):
     assert served.left() == []
 
 
+def test_a_window_that_is_just_opening_does_not_end_it():
+    """Its kernel is in the list a moment before it has a state, which Jupyter's list takes for granted."""
+    from kanon_lab.workbench.serving import Kernels
+
+    kernels = Kernels()
+    kernels._kernels["starting"] = kernels.kernel_manager_factory()
+    assert kernels.list_kernels() == []
+
+
 @pytest.mark.slow
 def test_a_signal_ends_it_too(tmp_path, chromium):
     """The address that is printed opens the page too, and the token is not in what the browser shows then."""
