@@ -40,7 +40,7 @@ def by_rule(frame: pd.DataFrame) -> pd.Series:
 
 
 def with_exercises() -> pd.DataFrame:
-    """The chapters of the second reader: ``chapter``, ``minutes`` taken, and ``rule``, reading and exercises together."""
+    """``chapter``, ``minutes`` that the second reader took, and ``rule``: reading and exercises together."""
     frame = pd.read_csv(Path(__file__).with_name("minutes_all.csv"))
     weights = READING | {depth: 60 * minutes for depth, minutes in PRACTICE.items()}
     rule = sum(frame[kind] * seconds for kind, seconds in weights.items()) / 60
