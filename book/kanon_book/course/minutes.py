@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 READING = {"word": 0.75, "formula": 50, "table": 30, "figure": 180, "code": 5}
 #: Seconds that one question in words took the same reader.
 QUESTION = 60
-#: Minutes that an exercise takes, by its depth. Nobody was timed: our estimate.
+#: Minutes that an exercise takes, by its depth: an estimate, tested on what a second reader took (`fit_minutes`).
 PRACTICE = {"compute": 5, "explain": 3, "decide": 3, "predict": 1}
 
 

@@ -26,7 +26,7 @@ def figura_1(frame: pd.DataFrame, *, named: Iterable[str] = ()) -> alt.LayerChar
     """Share of persons who are alone against the population of their municipality (Figura 1 of the study).
 
     One mark for the municipalities that would be drawn on one another (`thin_places`), its area by their number: some
-    700 marks for the 8,114 municipalities of Spain. Lines at 20 % and 80 %.
+    700 marks for the 8,114 municipalities of Spain. Lines at 20% and 80%.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def figura_1(frame: pd.DataFrame, *, named: Iterable[str] = ()) -> alt.LayerChar
         description=(
             f"Scatter plot of {places_drawn:,} municipalities: share of persons who are alone against population, on a "
             "logarithmic axis, for the date of birth known to the day, the month or the year. Shares fall as "
-            f"population grows. {_extremes(alone, dates)} Lines mark 20 and 80 per cent."
+            f"population grows. {_extremes(alone, dates)} Lines mark 20% and 80%."
         ),
         height=400,
     )
@@ -104,7 +104,7 @@ def figura_1(frame: pd.DataFrame, *, named: Iterable[str] = ()) -> alt.LayerChar
 def distribution(frame: pd.DataFrame) -> alt.LayerChart:
     """How the persons of one place are spread over ranges of k, by granularity of the date of birth (Cuadro 1).
 
-    Bars with their 95 % intervals, which are too short to see in a large population. `frame` comes from
+    Bars with their 95% intervals, which are too short to see in a large population. `frame` comes from
     `kanon_lab.population.anonymity`, one place: one row per date and range, with ``share`` and ``half_width``.
     """
     check_columns(frame, (*_ANONYMITY, "half_width"), "anonymity(counts)")
@@ -126,7 +126,7 @@ def distribution(frame: pd.DataFrame) -> alt.LayerChart:
             ("k:N", "k"),
             style.DATE_TIP,
             ("share:Q", "share of persons", SHARE),
-            ("spread:Q", "half-width of the 95 % interval", ".2~%"),
+            ("spread:Q", "half-width of the 95% interval", ".2~%"),
         ),
     )
     # Above 100 % there is room for the words behind the longest bar.
@@ -148,7 +148,7 @@ def distribution(frame: pd.DataFrame) -> alt.LayerChart:
         alt.layer(bars, intervals, words),
         title=f"{name}: persons by the size k of their group",
         subtitle=(
-            "Group: same municipality, sex and date of birth. Grey lines: 95 % intervals, where long enough to see"
+            "Group: same municipality, sex and date of birth. Grey lines: 95% intervals, where long enough to see"
         ),
         description=(
             f"Bar chart of {name}, {population:,} persons: share of persons by the number k of persons who share their "
@@ -295,10 +295,10 @@ def deviations(frame: pd.DataFrame, *, half_width: float) -> alt.LayerChart:
             points.encode(x=x, y=y, **looks, tooltip=tips),
         ),
         title="Registers that were drawn, and the law",
-        subtitle="How far the persons counted lie from those expected. The band holds 95 % where the law is right.",
+        subtitle="How far the persons counted lie from those expected. The band holds 95% where the law is right.",
         description=(
             f"Strip plot: for each range of k from {order[0]} to {order[-1]}, how many standard deviations the number "
-            f"of persons counted in registers lies from the number expected. Outside the 95 % interval lie: {counted}."
+            f"of persons counted in registers lies from the number expected. Outside the 95% interval lie: {counted}."
         ),
         height=46 * len(order),
     )

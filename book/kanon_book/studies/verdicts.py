@@ -23,14 +23,14 @@ from kanon_lab.errors import OptionError, nearest, shortened
 
 #: Every verdict there is, those that ask for attention first.
 VERDICTS = {
-    "disagrees": "differs by more than rounding, noise or tolerance can each explain",
-    "published-error": "no fair reading lets it stand: the source contradicts itself, or its own numbers give another",
-    "in-part": "holds in one fair reading or case, and fails in another: the reason has both",
+    "disagrees": "differs by more than rounding, noise or tolerance explains",
+    "published-error": "wrong in every fair reading: the source contradicts itself, or its own numbers give another",
+    "in-part": "right in one fair reading or case, and wrong in another: the reason says both",
     "illegible": "cannot be read in the source",
     "not-in-text": "not in the text of the source, or our population cannot give it",
-    "approximate": "our input is reconstructed or synthetic, and the figure lies within its tolerance",
-    "within-noise": "the published figure is a simulation, and ours lies within its noise",
-    "exact": "equal as printed; or a bound that holds",
+    "approximate": "our input is reconstructed or synthetic, and the figure is within its tolerance",
+    "within-noise": "the published figure is a simulation, and ours is within its noise",
+    "exact": "equal as printed; or a bound that is true",
 }
 
 #: Verdicts that ask for a reader's attention.

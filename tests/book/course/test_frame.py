@@ -131,6 +131,13 @@ def test_the_rule_fits_the_minutes_that_a_reader_took():
     assert rule.sum() == pytest.approx(taken.sum(), rel=0.02)
 
 
+def test_the_rule_fits_a_reader_who_did_the_exercises_too():
+    """To within an eighth, as the first page says."""
+    frame = fit_minutes.with_exercises()
+    assert (frame["rule"] / frame["minutes"] - 1).abs().max() < 1 / 8
+    assert frame["rule"].sum() == pytest.approx(frame["minutes"].sum(), rel=0.05)
+
+
 def test_minutes_are_counted_from_what_stands_on_the_page():
     document = publish_doctree("Three words here.\n\n.. math:: x\n\n::\n\n  one\n  two\n\n=  =\na  b\n=  =\n")
     counts = count(document, lambda node: "table")

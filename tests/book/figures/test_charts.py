@@ -317,7 +317,7 @@ def test_ages_draw_the_open_group_from_its_first_age_to_the_oldest(made):
 
 def test_deviations_count_what_lies_outside_and_reach_the_farthest(made):
     spec = made["deviations"].to_dict()
-    assert spec["description"].endswith("Outside the 95 % interval lie: m, 1 of 3; one, 1 of 1; all, 0 of 1.")
+    assert spec["description"].endswith("Outside the 95% interval lie: m, 1 of 3; one, 1 of 1; all, 0 of 1.")
     assert spec["layer"][1]["encoding"]["x"]["scale"]["domain"] == [-5, 5]
 
 
