@@ -379,7 +379,7 @@ def with_household_composition(table: ClassTable) -> dict[str, int]:
     {'classes': 4, 'k_achieved': 1, 'sample_uniques': 4}
     """
     home, own, times = _members_of(table)
-    composition = _compositions(home, own, times)
+    composition = compositions_of(home, own, times)
     household, class_ = np.repeat(home, times), np.repeat(own, times)
     _, _, records = counted(class_, composition[household], table.n_classes, int(composition.max()) + 1)
     return _with_a_further_key(records, records)
@@ -402,11 +402,11 @@ def with_path(table: ClassTable) -> dict[str, int]:
         raise OptionError("no person: name the variable that identifies it in the spec")
     classes = table.n_classes
     persons = counted(table.person_of_row, table.class_of_row, table.n_units, classes, table.records_of_row)
-    alike = np.bincount(_compositions(*persons))
+    alike = np.bincount(compositions_of(*persons))
     return {"paths": len(alike), "k_achieved": int(alike.min()), "sample_uniques": int((alike == 1).sum())}
 
 
-def _compositions(home: np.ndarray, own: np.ndarray, times: np.ndarray) -> np.ndarray:
+def compositions_of(home: np.ndarray, own: np.ndarray, times: np.ndarray) -> np.ndarray:
     """By household (or person) the number of the set of classes of its members (or records), from 0 on.
 
     The arrays are those of `ClassTable.members`.

@@ -57,7 +57,7 @@ def test_the_numbers_are_those_of_the_report(office):
     assert f"links {100 * after['key_linkage']:.0f}% of the records" in text
     assert [*table.iloc[:3, 2]] == [str(after["violations_2_wildcard"]), str(after["k_achieved"]), str(below)]
     row = office.diversity.iloc[0]
-    assert f"{row['variable']}: it has a single value in the classes of {row['homogeneous']} records" in text
+    assert f"match the keys of {row['homogeneous']} records have a single value of it" in text
 
 
 def test_the_intruder_who_knows_true_keys_decides_where_keys_are_suppressed():
