@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kanon_lab.classes.table import counted
+from kanon_lab.classes.table import compositions_of, counted, is_agreeing
 from kanon_lab.columns import firsts, grouped
-from kanon_lab.measures.risk import compositions_of
 
 # Groups in which a household is looked for at first, and pairs of a household and a group that are looked at together.
 _GROUPS, _PAIRS = 16, 2**22
@@ -31,11 +30,9 @@ def household_sets(
         The released columns that members share, together as one code from 0 on, and the class of the keys, likewise.
     most : int
         Sets are counted up to so many, from 1 on.
-    all_shared : ndarray of int, shape (n,), optional
-        As `shared`, with the keys that members share.
-    outsiders : ndarray of int, shape (n,), optional
-        The records with the same `shared`, outside the household, that the keys of each record may be those of. By
-        default those of its class; where missing keys may be any value there are more.
+    all_shared, outsiders : ndarray of int, shape (n,), optional
+        As `shared`, with the keys that members share; and for each record those with the same `shared`, outside the
+        household, that it may be, where missing keys may be any value (by default those of its class).
 
     Returns
     -------
@@ -67,12 +64,10 @@ def household_sets(
     homes, known = int(home.max(initial=-1)) + 1, home >= 0
     members = np.bincount(home[known], minlength=homes)
     sets = np.zeros(homes, dtype=np.int64)
-    if not known.any():
-        return sets
-    agree = (members > 0) & _agreeing(home, shared, homes)
+    agree = (members > 0) & is_agreeing(home, shared, homes)
     of_home = np.zeros(homes, dtype=np.int64)
     of_home[home[known]] = all_shared[known]
-    is_whole = agree & _agreeing(home, all_shared, homes) & (np.bincount(all_shared)[of_home] == members)
+    is_whole = agree & is_agreeing(home, all_shared, homes) & (np.bincount(all_shared)[of_home] == members)
     if outsiders is not None:
         is_whole &= np.bincount(home[known], outsiders[known], homes) == 0
     if is_whole.any():
@@ -82,18 +77,9 @@ def household_sets(
         sets[numbers] = np.where(is_whole[numbers], alike[composition], 0)
     part = agree & ~is_whole
     if part.any():
-        rows = known.copy()
-        rows[known] = part[home[known]]
+        rows = known & part[home]
         sets[part] = _sets_in_groups(home, shared, keys, rows, outsiders, most)
     return np.minimum(sets, most)
-
-
-def _agreeing(home: np.ndarray, code: np.ndarray, homes: int) -> np.ndarray:
-    """Whether all members of each household have one code."""
-    known = home >= 0
-    one = np.zeros(homes, dtype=code.dtype)
-    one[home[known]] = code[known]
-    return np.bincount(home[known], code[known] != one[home[known]], homes) == 0
 
 
 def _sets_in_groups(
@@ -118,13 +104,13 @@ def _sets_in_groups(
         some = left[household]
         household = (np.cumsum(left) - 1)[household[some]]
         composition = compositions_of(household, key[some], members[some])
-        one = np.zeros(len(composition), dtype=bool)  # a household of each composition
-        one[np.unique(composition, return_index=True)[1]] = True
-        asked = one[household]
-        total = held.sets_of((np.cumsum(one) - 1)[household[asked]], key[some][asked], members[some][asked])
-        of_composition = np.empty(len(total))
-        of_composition[composition[one]] = total
-        sets[left] += of_composition[composition] - own[left]
+        is_chosen = np.isin(
+            np.arange(len(composition)), np.unique(composition, return_index=True)[1]
+        )  # of each composition
+        asked, total = is_chosen[household], np.empty(np.count_nonzero(is_chosen))
+        number = (np.cumsum(is_chosen) - 1)[household[asked]]
+        total[composition[is_chosen]] = held.sets_of(number, key[some][asked], members[some][asked])
+        sets[left] += total[composition] - own[left]
     return np.minimum(sets, most).astype(np.int64)
 
 

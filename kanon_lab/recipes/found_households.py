@@ -46,11 +46,11 @@ def found_households(protection: Chain, k: int) -> FoundHouseholds:
         return FoundHouseholds(None if linked.known is None else 0)
     if protection.state.counts is not None or protection.shows_households:
         return FoundHouseholds(_of_one_composition(protection), 0, linked.columns)
-    names, found = _found_by_shared(protection, k)
-    if linked.known and not (linked.columns and found.columns and {*linked.columns} <= {*names}):
-        columns = tuple(dict.fromkeys((*linked.columns, *found.columns)))
-        return FoundHouseholds(max(_of_one_composition(protection), found.records or 0), found.few, columns)
-    return found
+    names, by_shared = _found_by_shared(protection, k)
+    if linked.known and not (linked.columns and by_shared.columns and {*linked.columns} <= {*names}):
+        columns = tuple(dict.fromkeys((*linked.columns, *by_shared.columns)))
+        return FoundHouseholds(max(_of_one_composition(protection), by_shared.records or 0), by_shared.few, columns)
+    return by_shared
 
 
 def _of_one_composition(protection: Chain) -> int:
@@ -111,21 +111,19 @@ def _is_shared(home: np.ndarray, code: np.ndarray, evidence: float) -> bool:
 
 def _outsiders(home: np.ndarray, shared: np.ndarray, known: np.ndarray, shown: np.ndarray) -> np.ndarray:
     """For each record those outside its household with the same shared columns that its true keys may be those of."""
-    group, some = distinct_rows(np.column_stack([shared, shown]))
-    asked, of_asked = distinct_rows(np.column_stack([shared, known]))
-    codes, queries = (
-        np.column_stack(pair) for pair in ((shared[some], shown[some]), (shared[of_asked], known[of_asked]))
-    )
-    alike = compatible_sums(codes, np.bincount(group), queries)[asked]
+    known, shown = (np.column_stack([shared, codes]) for codes in (known, shown))
+    group, some = distinct_rows(shown)
+    asked, of_asked = distinct_rows(known)
+    alike = compatible_sums(shown[some], np.bincount(group), known[of_asked])[asked]
     order = np.argsort(home, kind="stable")
     home, known, shown = home[order], known[order], shown[order]
     inside = np.zeros(len(home), dtype=np.int64)
     most = int(np.bincount(home + 1)[1:].max(initial=0))
     for apart in range(1 - most, most):  # members stand together now
-        one = slice(max(apart, 0), len(home) + min(apart, 0))
+        here = slice(max(apart, 0), len(home) + min(apart, 0))
         other = slice(max(-apart, 0), len(home) + min(-apart, 0))
-        fits = (known[one] == shown[other]) | (known[one] < 0) | (shown[other] < 0)
-        inside[one] += (home[one] == home[other]) & fits.all(axis=1)
+        fits = (known[here] == shown[other]) | (known[here] < 0) | (shown[other] < 0)
+        inside[here] += (home[here] == home[other]) & fits.all(axis=1)
     outside = np.empty(len(home), dtype=np.int64)
     outside[order] = alike[order] - inside
     return outside

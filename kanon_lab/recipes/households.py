@@ -167,10 +167,10 @@ def shared_by_members(home: np.ndarray, code: np.ndarray) -> float:
     """Share (0-1) of the households with several known members whose members all have the same value."""
     known = (home >= 0) & (code >= 0)
     home, code = home[known], code[known]
-    one = np.zeros(int(home.max(initial=-1)) + 1, dtype=code.dtype)
-    one[home] = code
-    several = np.bincount(home, minlength=len(one)) > 1
-    differ = np.bincount(home, code != one[home], len(one)) > 0
+    some = np.zeros(int(home.max(initial=-1)) + 1, dtype=code.dtype)
+    some[home] = code
+    several = np.bincount(home, minlength=len(some)) > 1
+    differ = np.bincount(home, code != some[home], len(some)) > 0
     return 1 - float(differ[several].mean()) if several.any() else 0.0
 
 

@@ -503,10 +503,10 @@ def _cautions(release: Release, limits: Mapping[str, Any]) -> Iterator[Caution]:
     if "household_uniques" not in limits:
         if (unique := counts["sample_uniques"]) > release.table.sample_uniques:
             yield _caution("household_size", unique, household)
-        if (found := release.households).records:
-            yield _caution("household_composition", found.records, found.columns or household)
-        if found.few:
-            yield _caution("household_few", found.few, found.columns, k=k)
+        if (households := release.households).records:
+            yield _caution("household_composition", households.records, households.columns or household)
+        if households.few:
+            yield _caution("household_few", households.few, households.columns, k=k)
     if keeps_household_ids(protection):
         yield _caution("household_values", None, household)
     limited = {name for measure in _OF_VALUES for name in limits.get(measure, ())}

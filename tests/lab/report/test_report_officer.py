@@ -73,7 +73,7 @@ def test_the_most_exposed_variable_is_named_and_all_are_in_the_table():
     found = analysed({**BARE, "sensitive_variables": ["other", "same", "ill"]}, frame, internal=True)
     text, table = said(found)
     assert "of the sensitive variables (3) the most exposed is same" in text
-    assert "classes of 400 records" in text and "right for 75% of the records more" in text
+    assert "keys of 400 records" in text and "right for 75% of the records more" in text
     assert sum(table.iloc[:, 0] == "inference") == 6
 
 
