@@ -15,6 +15,7 @@ from kanon_lab.arguments import is_number
 from kanon_lab.columns import (
     Coded,
     coded,
+    distinct_rows,
     firsts,
     grouped,
     holds_numbers,
@@ -116,6 +117,30 @@ def counted(
     distinct = distinct.astype(np.int64, copy=False)
     rows = distinct // m  # quicker than divmod
     return rows, distinct - rows * m, count
+
+
+def compositions_of(home: np.ndarray, own: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """By household (or person) the number of the set of classes of its members (or records), from 0 on.
+
+    The arrays are those of `ClassTable.members`.
+    """
+    household, class_ = np.repeat(home, times), np.repeat(own, times)
+    members = np.bincount(household)
+    start, composition, compositions = np.cumsum(members) - members, np.empty(len(members), dtype=np.int64), 0
+    for size in np.unique(members):
+        homes = np.flatnonzero(members == size)
+        group, some = distinct_rows(class_[start[homes, None] + np.arange(size)])
+        composition[homes] = compositions + group
+        compositions += len(some)
+    return composition
+
+
+def is_agreeing(home: np.ndarray, code: np.ndarray, homes: int) -> np.ndarray:
+    """Whether all members of each household have one code."""
+    known = home >= 0
+    some = np.zeros(homes, dtype=code.dtype)
+    some[home[known]] = code[known]
+    return np.bincount(home[known], code[known] != some[home[known]], homes) == 0
 
 
 @dataclass(frozen=True)

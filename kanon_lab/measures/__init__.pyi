@@ -3,6 +3,7 @@ from .editions import compare_editions as compare_editions
 from .file_measures import Measures as Measures
 from .file_measures import attacker_risks as attacker_risks
 from .file_measures import measure as measure
+from .household_sets import household_sets as household_sets
 from .inference import Guesses as Guesses
 from .inference import guesses_of as guesses_of
 from .information_loss import QuantityLoss as QuantityLoss

@@ -532,18 +532,18 @@ _ROWS = [
     # Counted by a verdict only.
     Measure("household_uniques", "risk", ("records unique with the size and composition of their household",
                                       "registros únicos con el tamaño y la composición de su hogar"),
-        attrgetter("composition"), "release", unit="records", shown="", needs="household",
+        attrgetter("households.records"), "release", unit="records", shown="", needs="household",
         limit=Limit(
             "at most", "is met when at most so many records are unique with the size and composition of their "
-            "household, where the file says which records are of one household (by its ID, other columns such as a "
-            "weight, or the order); needs `household`", "0",
+            "household, where the file says which records are of one household, or may be (by its ID, the order, or "
+            "other columns that members share, such as a rounded weight); needs `household`", "0",
             ("Records that are unique to somebody who knows the keys of all who live with them: {value}, and at most "
-             "{limit} were wanted. Remove {household} and all that tells which records are of one household "
-             "({columns}), and shuffle the records. Or recode {key} more broadly.",
+             "{limit} were wanted. Remove {household} and what members of a household share ({columns}), or make that "
+             "coarser, and shuffle the records. Or recode {key} more broadly.",
              "Registros únicos para quien conozca las claves de todas las personas de su hogar: {value}, y se exigían "
-             "{limit} como máximo. Retire {household} y todo lo que revele qué registros son de un hogar ({columns}), "
-             "y desordene los registros. O recodifique {key} en categorías más amplias."),
-            usual=True, columns=attrgetter("homes.columns"))),
+             "{limit} como máximo. Retire {household} y lo que comparten los miembros de un hogar ({columns}), o "
+             "hágalo menos detallado, y desordene los registros. O recodifique {key} en categorías más amplias."),
+            usual=True, columns=attrgetter("households.columns"))),
     Measure("person_uniques", "risk",
         ("persons unique by all their records", "personas únicas por todos sus registros"),
         attrgetter("path_uniques"), "release", unit="records", counted=False, shown="", needs="person",

@@ -10,8 +10,8 @@ import pandas as pd
 
 from kanon_lab.arguments import ROUNDING, as_numbers, as_risk, as_share, check_choice
 from kanon_lab.classes import ClassTable
-from kanon_lab.classes.table import counted
-from kanon_lab.columns import Coded, coded, distinct_rows, first_row, grouped
+from kanon_lab.classes.table import compositions_of, counted
+from kanon_lab.columns import Coded, coded, first_row, grouped
 from kanon_lab.errors import DataError, OptionError, about, shortened
 
 #: Estimator of the individual risk, and what it says.
@@ -379,7 +379,7 @@ def with_household_composition(table: ClassTable) -> dict[str, int]:
     {'classes': 4, 'k_achieved': 1, 'sample_uniques': 4}
     """
     home, own, times = _members_of(table)
-    composition = _compositions(home, own, times)
+    composition = compositions_of(home, own, times)
     household, class_ = np.repeat(home, times), np.repeat(own, times)
     _, _, records = counted(class_, composition[household], table.n_classes, int(composition.max()) + 1)
     return _with_a_further_key(records, records)
@@ -402,24 +402,8 @@ def with_path(table: ClassTable) -> dict[str, int]:
         raise OptionError("no person: name the variable that identifies it in the spec")
     classes = table.n_classes
     persons = counted(table.person_of_row, table.class_of_row, table.n_units, classes, table.records_of_row)
-    alike = np.bincount(_compositions(*persons))
+    alike = np.bincount(compositions_of(*persons))
     return {"paths": len(alike), "k_achieved": int(alike.min()), "sample_uniques": int((alike == 1).sum())}
-
-
-def _compositions(home: np.ndarray, own: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """By household (or person) the number of the set of classes of its members (or records), from 0 on.
-
-    The arrays are those of `ClassTable.members`.
-    """
-    household, class_ = np.repeat(home, times), np.repeat(own, times)
-    members = np.bincount(household)
-    start, composition, compositions = np.cumsum(members) - members, np.empty(len(members), dtype=np.int64), 0
-    for size in np.unique(members):
-        homes = np.flatnonzero(members == size)
-        group, some = distinct_rows(class_[start[homes, None] + np.arange(size)])
-        composition[homes] = compositions + group
-        compositions += len(some)
-    return composition
 
 
 def _with_a_further_key(records: np.ndarray, f_k: np.ndarray) -> dict[str, int]:

@@ -165,9 +165,13 @@ def keeps_household_ids(protection: Chain) -> bool:
 
 def shared_by_members(home: np.ndarray, code: np.ndarray) -> float:
     """Share (0-1) of the households with several known members whose members all have the same value."""
-    members = pd.DataFrame({"home": home, "code": code})[code >= 0].groupby("home")["code"].agg(["size", "nunique"])
-    several = members[members["size"] > 1]
-    return float((several["nunique"] == 1).mean()) if len(several) else 0.0
+    known = (home >= 0) & (code >= 0)
+    home, code = home[known], code[known]
+    some = np.zeros(int(home.max(initial=-1)) + 1, dtype=code.dtype)
+    some[home] = code
+    several = np.bincount(home, minlength=len(some)) > 1
+    differ = np.bincount(home, code != some[home], len(some)) > 0
+    return 1 - float(differ[several].mean()) if several.any() else 0.0
 
 
 def alike_neighbours(codes: np.ndarray) -> tuple[float, float, float]:

@@ -15,7 +15,7 @@ import pandas as pd
 
 from kanon_lab.data.microdata import MicrodataFile
 from kanon_lab.errors import KanonLabError, OptionError, described
-from kanon_lab.measures.registry import Measure, limit_of
+from kanon_lab.measures.registry import limit_of
 from kanon_lab.memory import Memory
 from kanon_lab.recipes.chain import Protection, Recipe, as_recipe
 from kanon_lab.recipes.grid import MOST, Candidate, grid_candidates
@@ -236,7 +236,7 @@ def risk_utility_map(
 
     ordered = sorted(runs, key=places)
     axis = None if risk is None else measure_of(risk, "risk")
-    more = () if axis is None or axis.is_shown("state") else (axis,)
+    more = () if axis is None or axis.is_shown("state") else (axis.name,)  # no process can be sent its functions
     rows = {(run.number, run.seed): row for run, row in _measured(ordered, (frame, more), workers, progress)}
     return _collected(candidates, runs, [rows[run.number, run.seed] for run in runs], number)
 
@@ -258,8 +258,8 @@ class Run:
 class Walk:
     """Apply one recipe after another to a file, going back no further than they differ."""
 
-    def __init__(self, frame: pd.DataFrame | MicrodataFile, more: tuple[Measure, ...] = ()) -> None:
-        self._frame, self._more, self.memory = frame, more, Memory()
+    def __init__(self, frame: pd.DataFrame | MicrodataFile, more: tuple[str, ...] = ()) -> None:
+        self._frame, self._more, self.memory = frame, tuple(map(measure_of, more)), Memory()
         self._path: list[tuple[Any, Protection | KanonLabError]] = []
 
     def measure(self, run: Run) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from kanon_lab.classes.counts import records_in
 from kanon_lab.columns import named_rows
 from kanon_lab.data.names import meanings, names_key
 from kanon_lab.errors import shortened
-from kanon_lab.measures import measure, with_household_composition, with_path
+from kanon_lab.measures import measure, with_path
 from kanon_lab.measures.class_values import distinct_l
 from kanon_lab.measures.editions import Editions
 from kanon_lab.measures.file_measures import UNWEIGHTED, ClassRisks
@@ -23,6 +23,7 @@ from kanon_lab.measures.registry import LIMITS, MEASURES, limit_of
 from kanon_lab.methods import CLAIMS
 from kanon_lab.recipes.combinations import by_keys
 from kanon_lab.recipes.exposure import Exposure, exposed_by_columns
+from kanon_lab.recipes.found_households import FoundHouseholds, found_households
 from kanon_lab.recipes.households import household_keys, keeps_household_ids
 from kanon_lab.recipes.identifiers import columns_of
 from kanon_lab.recipes.joint_links import joint_linkage, released_beside_original
@@ -122,11 +123,12 @@ _OF_VALUES = [name for name, measure in LIMITS.items() if measure.kind == "diver
 class Caution:
     """A risk of a release that no limit covers.
 
-    `key` is ``identifier``, ``exposed``, ``own_class``, ``true_key``, ``household_size``, ``household_composition``,
-    ``household_values``, ``homogeneous``, ``numeric_linkage``, ``joint_linkage``, ``perturbed``, ``population_short``,
-    ``stale_ghosts``, ``key_by_name``, ``editions_key_in_one``, ``editions_other_codes``, ``uncounted`` or, in a report,
-    ``held_identifier``; `count` the records (of an identifier the cells; None where none are counted); `columns` those
-    that reveal it; `text` a sentence.
+    `key` is ``identifier``, ``exposed``, ``own_class``, ``true_key``, ``household_size``,
+    ``household_composition``, ``household_few``, ``household_values``, ``homogeneous``, ``numeric_linkage``,
+    ``joint_linkage``, ``perturbed``, ``population_short``, ``stale_ghosts``, ``key_by_name``,
+    ``editions_key_in_one``, ``editions_other_codes``, ``uncounted`` or, in a report, ``held_identifier``; `count`
+    the records (of an identifier the cells; None where none are counted); `columns` those that reveal it; `text` a
+    sentence.
     """
 
     key: str
@@ -303,17 +305,9 @@ class Release:
         return self.protection.state.table(self.protection.released_spec)
 
     @cached_property
-    def composition(self) -> int | None:
-        """Records unique once all members of a household are known, if the file says who they are; None: not known."""
-        if not (known := self.homes.known):
-            return None if known is None else 0
-        spec = replace(self.table.spec, household=self.protection.spec.household)
-        return with_household_composition(self.protection.state.table(spec))["sample_uniques"]
-
-    @cached_property
-    def homes(self) -> Linked:
-        """Whether the release says which records are of one household."""
-        return linked_records(self.protection, "household")
+    def households(self) -> FoundHouseholds:
+        """See `kanon_lab.recipes.found_households.found_households`."""
+        return found_households(self.protection, self.k)
 
     def failing(self, claim: str) -> int:
         """Records for which a claim does not hold."""
@@ -509,8 +503,10 @@ def _cautions(release: Release, limits: Mapping[str, Any]) -> Iterator[Caution]:
     if "household_uniques" not in limits:
         if (unique := counts["sample_uniques"]) > release.table.sample_uniques:
             yield _caution("household_size", unique, household)
-        if release.composition:
-            yield _caution("household_composition", release.composition, household)
+        if (households := release.households).records:
+            yield _caution("household_composition", households.records, households.columns or household)
+        if households.few:
+            yield _caution("household_few", households.few, households.columns, k=k)
     if keeps_household_ids(protection):
         yield _caution("household_values", None, household)
     limited = {name for measure in _OF_VALUES for name in limits.get(measure, ())}

@@ -76,7 +76,7 @@ class Analysis:
         ``variables``, ``size``, ``records``: sets of up to ``suda_size`` keys that make records unique.
     diversity : DataFrame
         ``variable``, the worst class by `kanon_lab.measures.MEASURES`, ``inferred`` (the measure of that name), and
-        ``homogeneous`` (records whose class shows one value).
+        ``homogeneous`` (records that match only records of one value).
     steps : DataFrame
         `Protection.history`, with ``settings`` (text) and ``below`` (records below k); of a suppression ``key_cells``
         that it took, the ``least_cells`` that any needs, and how far ``above`` these it is at most (whole per cents),

@@ -84,7 +84,7 @@ def _unlinked(a: Analysis, known: dict[str, Any]) -> Iterator[str]:
 
 
 def _inference(a: Analysis, w: Words) -> _Answer:
-    """Records whose class shows one value, and right guesses by the class, of each sensitive variable."""
+    """Records that match only records of one value, and right guesses by the class, of each sensitive variable."""
     if not len(a.diversity):
         return "", [], ["officer_no_sensitive"]
     rows, answers = [], []

@@ -97,6 +97,17 @@ def test_what_needs_a_search_waits_for_the_others(survey, monkeypatch):
     assert len(searched) == cheap.groupby("label")["met"].all().sum() < len(found.points)
 
 
+def test_another_process_takes_an_axis_that_only_limits_need(survey):
+    one, other = (
+        risk_utility_map(
+            survey, RECIPE, {**GRID, "region": [None], "w": [10]}, workers=workers, risk="exposed_by_columns"
+        ).points
+        for workers in (1, 2)
+    )
+    pd.testing.assert_frame_equal(one, other)
+    assert other["exposed_by_columns"].notna().all()
+
+
 def test_without_limits_nothing_is_judged(survey):
     free = recipe(limits={})
     found = risk_utility_map(survey, free, GRID, workers=1)

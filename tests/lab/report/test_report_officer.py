@@ -57,7 +57,7 @@ def test_the_numbers_are_those_of_the_report(office):
     assert f"links {100 * after['key_linkage']:.0f}% of the records" in text
     assert [*table.iloc[:3, 2]] == [str(after["violations_2_wildcard"]), str(after["k_achieved"]), str(below)]
     row = office.diversity.iloc[0]
-    assert f"{row['variable']}: it has a single value in the classes of {row['homogeneous']} records" in text
+    assert f"match the keys of {row['homogeneous']} records have a single value of it" in text
 
 
 def test_the_intruder_who_knows_true_keys_decides_where_keys_are_suppressed():
@@ -73,7 +73,7 @@ def test_the_most_exposed_variable_is_named_and_all_are_in_the_table():
     found = analysed({**BARE, "sensitive_variables": ["other", "same", "ill"]}, frame, internal=True)
     text, table = said(found)
     assert "of the sensitive variables (3) the most exposed is same" in text
-    assert "classes of 400 records" in text and "right for 75% of the records more" in text
+    assert "keys of 400 records" in text and "right for 75% of the records more" in text
     assert sum(table.iloc[:, 0] == "inference") == 6
 
 
