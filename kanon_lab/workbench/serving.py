@@ -141,7 +141,7 @@ class Kernels(AsyncMappingKernelManager):
 
     def kernel_model(self, kernel_id: str) -> dict[str, Any]:
         """What is known of a kernel; one that is just being started is not there yet, for it has no state."""
-        if kernel_id in self and self.get_kernel(kernel_id).execution_state is None:
+        if kernel_id in self and getattr(self.get_kernel(kernel_id), "execution_state", None) is None:
             raise HTTPError(404)
         return super().kernel_model(kernel_id)
 
