@@ -47,13 +47,13 @@ CITATIONS = {
 #: Sources that are recomputed from a population known as counts.
 FROM_COUNTS = ("gil-bellosta-2011",)
 
-#: Kinds of evidence, the strongest first: what a figure is set against. Only the first confirms a source.
+#: Kinds of evidence, the strongest first: what a figure is compared with. Only the first confirms a source.
 KINDS = {
-    "recomputed": "set against something else: computed from other figures or from data, or looked up elsewhere",
+    "recomputed": "compared with something else: computed from other figures or from data, or looked up elsewhere",
     "fitted": "our input or rule was fitted to it, or to figures that imply it: if it agrees, the fit worked",
-    "copied": "the source has the same in another place: set against that place",
+    "copied": "the source has the same in another place: compared with that place",
     "input": "ours was taken from it: compared with itself",
-    "unchecked": "lost in the text, or there is nothing to set it against",
+    "unchecked": "lost in the text, or there is nothing to compare it with",
 }
 
 # Units of whole things: only there a full stop marks thousands.
