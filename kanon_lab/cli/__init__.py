@@ -110,7 +110,7 @@ def run(args: Sequence[str]) -> int:
         return _fail("standard output is closed; leave it open, or send it to a file")
     # a file that is there may have any name
     if garbled := [text for text in args if not encodable(text) and not os.path.lexists(text)]:
-        return _fail(f"{shortened(garbled[0])}: is not text in UTF-8; rename the file or folder, or mend the text")
+        return _fail(f"{shortened(garbled[0])}: is not text in UTF-8; rename the file or folder, or correct the text")
     try:
         check_address_space(_MEMORY)
         code = _invoke(args)

@@ -161,10 +161,10 @@ def _check_target(path, overwrite, file, recipe_path, candidates):
     """Raise an error where the file could not be written in the end, or would replace what is read."""
     if files.status(path) is None:
         if not files.status(Path(path).parent):
-            raise StorageError(f"{path}: its folder is not there; make it or choose another place")
+            raise StorageError(f"{path}: its folder does not exist; create it or choose another place")
         return
     if not overwrite or not files.is_file(path):
-        raise StorageError(f"{path}: is there already; choose another name, or say to replace it (--overwrite)")
+        raise StorageError(f"{path}: already exists; choose another name, or replace it (--overwrite)")
     for candidate in candidates:
         refuse_inputs(path, file, recipe_path, candidate.recipe)
 

@@ -66,7 +66,7 @@ def names(context: click.Context, parameter: click.Parameter, texts: tuple[str, 
 def one_name(context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> str | None:
     """The one name given, or None; a name may have commas."""
     if len(texts) > 1:
-        raise OptionError(f"{parameter.opts[0]} stands {len(texts)} times; name one column")
+        raise OptionError(f"{parameter.opts[0]} is given {len(texts)} times; name one column")
     name = texts[0].strip() if texts else None
     if name == "":
         raise OptionError(f"{parameter.opts[0]} is empty; name a column, or leave it out")
@@ -256,7 +256,7 @@ class Source:
 
         options = self._options(usual, memory=files.limit(), spill=self.spill)
         if options.pop("sheet", None) is not None:
-            raise OptionError("--sheet: an engine reads no workbook; leave it out, or take --engine memory")
+            raise OptionError("--sheet: an engine reads no workbook; leave it out, or use --engine memory")
         options.pop("keep_missing_codes", None)  # the formats that an engine reads declare none
         if (sign := options.pop("thousands", None)) is not None:
             options["dialect"] = replace(options.get("dialect") or Dialect(), thousands=sign)

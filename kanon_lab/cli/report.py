@@ -151,12 +151,12 @@ def _print_guesses(guesses, notes, out):
     doubts = table[table["unsure"]].groupby(["role", "other"], sort=False)["variable"]
     print_lines(f"{doubt(role, other, texts)}: {', '.join(names)}" for (role, other), names in doubts)
     print_lines(f"note: {note}" for note in notes)
-    print_lines([f"written: {out}; its roles are guesses: read and mend it before a report"])
+    print_lines([f"written: {out}; its roles are guesses: read and correct them before you make a report"])
 
 
 def _refuse_old(out):
     if files.status(out) is not None:
-        raise StorageError(f"{out}: is there already; choose another name (--out), or remove it first")
+        raise StorageError(f"{out}: already exists; choose another name (--out), or remove it first")
 
 
 @click.command(cls=Command, name="report", epilog=_OF_REPORT)

@@ -189,7 +189,7 @@ def _read(
         if form in _FIXED:
             raise DataError(_fixed_width(Path(path)))
         endings = ", ".join(f".{ending}" for ending in READ_FORMATS)
-        raise DataError(f"its name ends in none of {endings} (.gz may follow); convert or rename the file")
+        raise DataError(f"its name must end in one of {endings} (.gz may follow); convert or rename the file")
     wanted = None if columns is None else list(dict.fromkeys(map(composed, listed(columns))))
     if wanted == []:
         raise OptionError("columns is empty; name some, or leave it out for all")

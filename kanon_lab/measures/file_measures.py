@@ -244,7 +244,7 @@ def measure(
     check_positive(recursive_c, "recursive_c", _MOST_C)
     spec, bands = as_spec(spec or ()) if isinstance(data, pd.DataFrame) else data.spec, bands or {}
     if strange := [name for name in bands if name not in spec.sensitive_variables]:
-        raise OptionError(f"bands are given for {shortened(str(strange[0]))}, which is no sensitive variable")
+        raise OptionError(f"bands are given for {shortened(str(strange[0]))}, which is not a sensitive variable")
     table = class_table(data, spec) if isinstance(data, pd.DataFrame) else data
     violations = table.violations(k)
     classes = ClassRisks(table, estimator, population)

@@ -162,7 +162,7 @@ def _add_truth(
             raise OptionError("the truth must have the index of the released table: one identity a record")
         truth = truth.reindex(index)
     if not ids.is_unique:
-        raise DataError(f"{_REGISTER}: an identity stands twice, so nobody can tell which matches are right")
+        raise DataError(f"{_REGISTER}: an identity occurs twice, so nobody can tell which matches are right")
     person_of_record = ids.get_indexer(pd.Index(truth))
     persons["right"] = (only >= 0) & (person_of_record[only] == np.arange(len(ids)))
     if known is not None:

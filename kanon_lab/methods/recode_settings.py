@@ -242,7 +242,7 @@ class Recode(Recoding):
         if self.groups is not None and self.others != "keep":
             known = {as_text(code) for code in (*self.groups, self.others)}
             if unknown := [place for place, (code, _) in enumerate(codes, start=1) if as_text(code) not in known]:
-                raise OptionError(f"labels: no group has code {unknown[0]} of those that are listed; mend it")
+                raise OptionError(f"labels: no group has code {unknown[0]} of those that are listed; correct it")
 
     def recoded(self, series: pd.Series) -> pd.Series:
         recoded = self._recoded(series)

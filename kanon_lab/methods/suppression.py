@@ -42,7 +42,7 @@ def check_key(name: object, spec: KeySpec, of: str) -> None:
     """Raise an `OptionError` unless a name is that of a key variable."""
     if name not in spec.key_variables:
         remedy = meant(name, spec.key_variables, "name key variables only")
-        raise OptionError(f"{of}: {shortened(str(name))} is no key variable; {remedy}")
+        raise OptionError(f"{of}: {shortened(str(name))} is not a key variable; {remedy}")
 
 
 @dataclass(frozen=True)

@@ -253,7 +253,7 @@ class Protection(Chain):
             if numbers[place - 1] and not numbers[place] and step.changed.get(column):
                 raise DataError(
                     f"column {shortened(column)} has labels instead of numbers since step {place} ({step.name}), "
-                    "and numbers are needed; recode it in one step, or give groups"
+                    "but numbers are needed; recode it in one step, or give groups"
                 )
 
     def _check_weight(self, after: pd.DataFrame, changed: Mapping[str, int]) -> None:
@@ -410,9 +410,9 @@ def protect(
         quantity(frame[name])
     if not frame.columns.is_unique:
         twice = shortened(str(frame.columns[frame.columns.duplicated()][0]))
-        raise DataError(f"column {twice} stands twice; give every column its own name")
+        raise DataError(f"column {twice} occurs twice; give every column its own name")
     if not frame.index.is_unique:
-        raise DataError("a label of the index stands twice; give every record its own, to follow it by")
+        raise DataError("a label of the index occurs twice; give every record its own, so that it can be followed")
     if not isinstance(estimator, str) or estimator not in ESTIMATORS:
         raise OptionError(f"estimator must be one of {', '.join(ESTIMATORS)}, not {described(estimator)}")
     levels = tuple(dict.fromkeys(as_share(level, "risks") for level in _several(risks, "risks", "[0.05]")))

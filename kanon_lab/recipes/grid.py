@@ -105,7 +105,7 @@ def grid_candidates(
         values = {name: value for name, (_, value) in chosen.items()}
         candidates.append(_candidate(label, shown, _filled(template, values, used), path, seed))
     if unused := [name for name in choices if name not in used]:
-        raise OptionError(f"grid: {shortened(unused[0])} stands nowhere in the recipe; write ${unused[0]} there")
+        raise OptionError(f"grid: {shortened(unused[0])} does not occur in the recipe; write ${unused[0]} there")
     return tuple(candidates)
 
 

@@ -377,7 +377,7 @@ def _renumber(frame, spec, settings, *, seed) -> Applied:
     meaningful = (*spec.key_variables, *spec.ghosts, *spec.sensitive_variables, *spec.numeric_variables, spec.weight)
     for name in numbered:
         if name in meaningful:
-            raise OptionError(f"{shortened(name)} is no identifier, since it has another role; recode or perturb it")
+            raise OptionError(f"{shortened(name)} cannot be renumbered, since it has another role; recode or perturb it")
     rng = np.random.default_rng(step_seed(seed, "renumber", settings, frame, list(frame)))
     columns = {}
     for name in names:

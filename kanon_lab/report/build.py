@@ -234,7 +234,7 @@ def check_targets(
         if folder:
             raise StorageError(f"{path.name}: is a folder; choose another name, or remove it")
     if not out.absolute().parent.is_dir():
-        raise StorageError(f"{out.name}: its folder is not there; make it or choose another place")
+        raise StorageError(f"{out.name}: its folder does not exist; create it or choose another place")
     if target is not None:
         from kanon_lab.data.writing import check_target
 

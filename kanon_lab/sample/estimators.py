@@ -197,7 +197,7 @@ def _digamma_rise(x: float, more: float | np.ndarray) -> float | np.ndarray:
 
 #: The methods, with the assumption of each in words.
 METHODS = {
-    "subsample": "a subsample stands to the sample as the sample to the population",
+    "subsample": "the sample relates to the population as a subsample relates to the sample",
     "tangent": "the curve of uniqueness goes on as steeply as it ends",
     "zayatz": "the population has the sample's shares of classes by size",
     "poisson-gamma": "the chances of cells follow a gamma law, by its moments",
@@ -305,7 +305,7 @@ def estimates(counts: SizeCounts, fraction: float, methods: Iterable[str], cells
         try:
             estimate = estimators[method](counts, fraction)
             if not all(0 <= chance <= 1 + ROUNDING for chance in (estimate.p_c, estimate.p_d)):
-                raise NoEstimateError("the estimate is no probability")
+                raise NoEstimateError("the estimate is not a probability")
             p_c, p_d = min(float(estimate.p_c), 1.0), min(float(estimate.p_d), 1.0)
             row = (p_c, p_d, p_c * counts.records / fraction, True, estimate.note)
         except NoEstimateError as reason:
@@ -323,7 +323,7 @@ def check_methods(methods: Iterable[str] | str, known: Iterable[str] = tuple(MET
         names = ()
     for name in names:
         if name not in known:
-            raise OptionError(f"methods: {shortened(str(name))} is none of {', '.join(known)}")
+            raise OptionError(f"methods: {shortened(str(name))} is not one of {', '.join(known)}")
     if not names:
         raise OptionError(f"methods: name at least one of {', '.join(known)}")
     return names

@@ -118,7 +118,7 @@ def fewest_and_most(
         if not fewest * (1 - ROUNDING) <= known.total <= most * (1 + ROUNDING):
             raise DataError(
                 f"of {known.total:,} persons a fraction of {fraction:.3g} is about {known.total * fraction:,.0f}, and "
-                f"the sample has {int(sizes.sum()):,} records; mend the fraction, or the number of persons"
+                f"the sample has {int(sizes.sum()):,} records; correct the fraction, or the number of persons"
             )
         fewest = most = float(known.total)
     columns = _columns(least, int(most))

@@ -296,7 +296,7 @@ def test_where_nobody_is_unique_or_nothing_is_estimated_the_rest_is_drawn(trials
     [
         ({"quantity": "p_b"}, "quantity must be p_c or p_d"),
         ({"quantity": ["p_c"]}, "quantity must be p_c or p_d"),
-        ({"methods": ["pitman"]}, "methods: pitman is none of one subsample, subsample, tangent, zayatz"),
+        ({"methods": ["pitman"]}, "methods: pitman is not one of one subsample, subsample, tangent, zayatz"),
         ({"methods": []}, "methods: name at least one"),
     ],
 )

@@ -340,7 +340,7 @@ def test_another_file_is_replaced_only_when_said(capsys, folder, tmp_path):
     args = [folder / "survey.csv", "--recipe", folder / "recipe.yml", "--out", out]
     code, text, err = call(capsys, *args)
     assert (code, text, out.read_text()) == (2, "", "old")
-    assert "holds something else already" in err and "--overwrite" in err
+    assert "exists and holds something else" in err and "--overwrite" in err
     assert call(capsys, *args, "--overwrite")[0] == 0
     assert out.read_text().startswith("region,sex")
 

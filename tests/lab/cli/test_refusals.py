@@ -49,7 +49,7 @@ data make absent                                        | No such command 'absen
 data make register                                      | Missing option '--out'
 data make register --out r.csv                          | r.csv: its name does not end in .parquet
 data make register --out gone/r.parquet                 | gone/r.parquet: its folder is not there
-data make register --out survey.parquet                 | survey.parquet: is there already
+data make register --out survey.parquet                 | survey.parquet: already exists
 data make register --out r.parquet
 . --persons 0                                           | persons must be a whole number from 1 to 47,021,031, not 0
 . --persons 47021032                                    | persons must be a whole number from 1 to 47,021,031
@@ -182,7 +182,7 @@ init absent.csv                                         | absent.csv: no such fi
 init ''                                                 | FILE is empty; name a file
 init                                                    | Missing argument 'FILE'
 init health-survey --out no/such/r.yml                  | no/such/r.yml
-init health-survey --out a.yml                          | a.yml: is there already; choose another name (--out)
+init health-survey --out a.yml                          | a.yml: already exists; choose another name (--out)
 
 protect survey.csv --recipe recipe.yml                  | --out is not given
 protect survey.csv --out o.csv                          | Missing option '--recipe'

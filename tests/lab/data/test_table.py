@@ -173,8 +173,8 @@ def test_yes_and_no_are_no_counts(persons):
         ('29025,"men,5-9,3', "a quotation mark is never closed"),
         ("29025,men,0-9,3", "column age_group holds no five-year age group"),
         ("29025,men,young,3", "column age_group holds no five-year age group"),
-        (" 29025 ,men,0-4,3", "this place, sex and age group stand in a row before it"),
-        ("29025,Hombres,De 0 a 4 años,3", "this place, sex and age group stand in a row before it"),
+        (" 29025 ,men,0-4,3", "an earlier row has the same place, sex and age group"),
+        ("29025,Hombres,De 0 a 4 años,3", "an earlier row has the same place, sex and age group"),
         ("29025,total,0-4,13", "the total is not the sum"),
         ("29025,men,total,13", "the total is not the sum"),
         ("28079,total,0-4,13", "the total is not the sum"),
@@ -411,7 +411,7 @@ def test_the_layout_of_the_national_office_is_read_as_it_comes(tmp_path, coding,
     (tmp_path / "ine.csv").write_bytes("\n".join(lines).encode(coding))
     counts = read_counts(tmp_path / "ine.csv")
     assert counts["persons"].tolist() == [46815916, 1081, 977] and counts["name"].unique().tolist() == ["Ólvega"]
-    assert counts.attrs["notes"] == [f"the sign {sign} in the counts stands between thousands"]
+    assert counts.attrs["notes"] == [f"the sign {sign} in the counts is read as a sign between thousands"]
 
 
 def test_a_sign_between_thousands_that_is_not_sure_is_given(write):

@@ -178,7 +178,7 @@ def test_a_sheet_that_finds_no_room_says_so_once_and_leaves_nothing(tmp_path):
 def test_a_file_that_holds_something_else_stays_unless_said(tmp_path):
     target = tmp_path / "out.csv"
     target.write_text("old")
-    with pytest.raises(StorageError, match="holds something else already"):
+    with pytest.raises(StorageError, match="exists and holds something else"):
         write_microdata(a_frame(), target)
     assert target.read_text() == "old"
     write_microdata(a_frame(), target, overwrite=True)

@@ -256,7 +256,7 @@ def test_another_file_is_not_replaced(tmp_path):
     file = survey(tmp_path)
     (tmp_path / "duckdb.parquet").write_bytes(b"other")
     _, code, said_of_it = protected(file, tmp_path, "duckdb", [])
-    assert code == 2 and "holds something else already" in said_of_it
+    assert code == 2 and "exists and holds something else" in said_of_it
     assert protected(file, tmp_path, "duckdb", ["--overwrite"])[1] == 0
 
 

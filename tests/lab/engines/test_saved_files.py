@@ -75,7 +75,7 @@ def test_forged_counts_are_one_line(tmp_path, counts):
 def test_forged_weights_are_one_line(tmp_path, sums):
     columns = {**COUNTS, SUM: pa.array(sums), REST: pa.array([0.0, 0.0])}
     path = write(tmp_path / "forged.parquet", columns, {**SAYS, "weight": "w"})
-    with pytest.raises(DataError, match="a sum of weights is no number"):
+    with pytest.raises(DataError, match="a sum of weights is not a number"):
         load_counts([path])
 
 

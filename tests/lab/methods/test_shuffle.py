@@ -235,14 +235,14 @@ BAD = {
 @pytest.mark.parametrize(
     ("file", "options", "message"),
     [
-        ("text", {}, "column rent: row 0 .*text, and numbers are needed"),
+        ("text", {}, "column rent: row 0 .*text, but numbers are needed"),
         ("gap", {}, "column rent: row 3: a missing value; fill it in"),
         ("gap", {"missing": "leave"}, "column rent: row 3: a missing value; other values of the record"),
         ("flat", {}, "column rent has the same value in every record; leave it out"),
         ("flat in a stratum", {"strata": "region"}, "column rent has .* in 2 of 3 strata; join strata, or leave"),
         ("gap given", {}, "column age: row 3: a missing value in a variable that is given; fill it in"),
         ("small category", {"given": "region"}, "column region: a category of fewer than 10 records"),
-        ("mixed", {}, "column age: row 3: text, and numbers are needed"),
+        ("mixed", {}, "column age: row 3: text, but numbers are needed"),
         (
             "told",
             {},

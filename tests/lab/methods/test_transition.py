@@ -133,13 +133,13 @@ def test_the_sum_of_a_row_may_differ_by_rounding_and_is_left_so():
 @pytest.mark.parametrize(
     ("transition", "message"),
     [
-        ({"a": {"a": 0.5, "b": 0.4}, "b": {"b": 1}}, r"row 1 adds to 0\.9, not 1; mend"),
+        ({"a": {"a": 0.5, "b": 0.4}, "b": {"b": 1}}, r"row 1 adds to 0\.9, not 1; correct"),
         ({"a": {"a": 1.5, "b": -0.5}, "b": {"b": 1}}, r"row 1: probability 1 must be .* not 1\.5"),
         ({"a": {"a": float("nan")}}, "probability 1 must be a number from 0 to 1, not nan"),
         ({"a": {"a": "1"}}, "probability 1 must be a number from 0 to 1, not text"),
         ({"a": {"a": True}}, "probability 1 must be a number from 0 to 1, not True"),
         ({"single": {"singel": 1}}, "row 1: category 1 is none that has a row"),
-        ({"a": {"a": 0.5, "z": 0.5}}, "row 1: category 2 is none that has a row; mend or drop it"),
+        ({"a": {"a": 0.5, "z": 0.5}}, "row 1: category 2 has no row; correct or drop it"),
         ({"a": {1: 0.5, "1": 0.5}, "1": {1: 1}}, "row 1: category 2 is named before"),
         ({1: {1: 1}, "1": {1: 1}}, "category 2 is named before"),
         ({None: {None: 1}}, "a category is missing or a list"),

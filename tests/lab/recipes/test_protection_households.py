@@ -114,7 +114,7 @@ def test_households_are_protected_as_a_file_of_their_own_and_merged_back():
 @pytest.mark.parametrize(
     ("change", "fault"),
     [
-        ({"key_variables": ["age"]}, "column age: row p.*another value than others of the same household"),
+        ({"key_variables": ["age"]}, "column age: row p.*not the value that others of the same household have"),
         ({"key_variables": ["regoin"]}, "no column regoin that is released; did you mean region?"),
         ({"household": "home"}, "unknown setting household"),
         ({"direct_identifiers": ["home"]}, "unknown setting direct_identifiers"),

@@ -201,7 +201,7 @@ def test_nothing_is_done_before_every_column_is_there(monkeypatch):
         ({"missing": "drop"}, "missing must be one of"),
         ({"ghost_variables": ["age"]}, "ghost_variables"),
         ({"ghost_variables": {"age": 5}}, "ghost_variables must be"),
-        ({"ghost_variables": {"sex": ["a"]}}, "sex is no key variable"),
+        ({"ghost_variables": {"sex": ["a"]}}, "sex is not a key variable"),
         ({"direct_identifiers": ["age"]}, "age is a direct identifier and"),
         ({"k_required": 0}, "k_required must be a whole number"),
         ({"k_required": "3"}, "k_required must be a whole number"),

@@ -168,7 +168,7 @@ def test_no_file_goes_out_where_a_limit_is_not_met(ran, folder, capsys):
 def test_another_file_is_replaced_only_where_that_is_said(ran, folder, capsys):
     (folder / "public.csv").write_text("other\n")
     assert command() == 2
-    assert "public.csv: holds something else already; choose another name" in capsys.readouterr().err
+    assert "public.csv: exists and holds something else; choose another name" in capsys.readouterr().err
     assert inside(folder) == ["public.csv", "r.yml", "survey.csv"]
     assert (folder / "public.csv").read_text() == "other\n"
     assert command("--overwrite") == 0

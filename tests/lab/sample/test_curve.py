@@ -133,7 +133,7 @@ def test_populations_that_are_refused():
         population_sizes(frame, KeySpec("x", missing="category"), persons="n")
     with pytest.raises(DataError, match="column y is not there"):
         population_sizes(frame, ["y"])
-    with pytest.raises(OptionError, match="recode: n is no key variable"):
+    with pytest.raises(OptionError, match="recode: n is not a key variable"):
         population_sizes(frame, ["x"], recode={"n": {"width": 5}})
     with pytest.raises(OptionError, match="x: a level must be settings"):
         population_sizes(frame, ["x"], recode={"x": 5})
