@@ -44,7 +44,7 @@ def _distinct(series: pd.Series) -> tuple[np.ndarray, pd.Index]:
         codes, values = pd.factorize(plain(series), use_na_sentinel=True)
     except TypeError:
         raise DataError(
-            f"column {shortened(str(series.name))} holds lists or the like; keep one value a cell"
+            f"column {shortened(str(series.name))} holds lists or the like; keep one value per cell"
         ) from None
     return codes, pd.Index(values)
 

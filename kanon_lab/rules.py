@@ -93,7 +93,9 @@ def check_date_format(date_format: object) -> str:
 def not_a_date(date_format: str) -> str:
     """What is wrong with a value that `as_dates` does not read."""
     other = "%d/%m/%Y" if date_format == ISO else ISO
-    return f'not a date written as {date_format}; correct it, or say how dates are written, such as date_format: "{other}"'
+    return (
+        f'not a date written as {date_format}; correct it, or say how dates are written, such as date_format: "{other}"'
+    )
 
 
 def as_dates(values: pd.Index, date_format: str) -> pd.DatetimeIndex:

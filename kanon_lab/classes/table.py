@@ -157,7 +157,7 @@ class ClassTable:
     def class_of_record(self) -> np.ndarray:
         """Row of each record's class, 0 to n_classes - 1, shape (n,); a `DataError` where the table is of counts."""
         if self.records_of_row is not None:
-            raise DataError("there are counts of records only, and this is of each record; read the file in memory")
+            raise DataError("this needs each record, but there are only counts of records; read the file in memory")
         return self.class_of_row
 
     @property

@@ -105,7 +105,7 @@ def _states(protection, of=""):
     """What the steps did and the measures after them, first those of the households."""
     for step in protection.steps:
         if step.households is not None:
-            yield from _states(step.households, " (one record a household)")
+            yield from _states(step.households, " (one record per household)")
     history = protection.history.reset_index()
     names = {"records_touched": "touched", "cells_changed": "changed", "cells_suppressed": "suppressed"}
     names |= {"columns_removed": "removed"}

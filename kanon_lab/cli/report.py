@@ -330,7 +330,7 @@ def _print(rows):
         print_lines([f"{row['report']}: {size:,} bytes, {row['seconds']:.1f} s ({row['config']})"])
         print_lines(judged_lines(row))
         seed = row["parameters"].get("seed")
-        lines = [f"seed: {seed}; keep it secret, with the file as it came"] if seed else []
+        lines = [f"seed: {seed}; keep it secret, like the original file"] if seed else []
         if (file := row["protected"] or {}).get("records"):
             lines.append(f"written: {file['file']}, {file['records']:,} records")
         print_lines(f"  {line}" for line in [*lines, *(f"note: {note}" for note in row["notes"])])

@@ -269,7 +269,7 @@ def _parquet(content: bytes, choose: _Choose) -> pd.DataFrame:
     chosen = choose(names)
     check_parquet(content, file.metadata, chosen)
     if nested := [name for name in chosen if pa.types.is_nested(file.schema_arrow.field(name).type)]:
-        raise DataError(f"column {shortened(nested[0])} holds lists or the like; keep one value a cell")
+        raise DataError(f"column {shortened(nested[0])} holds lists or the like; keep one value per cell")
     with files.damaged(NO_PARQUET):
         table = file.read(columns=chosen)
         table.validate(full=True)  # texts too

@@ -294,7 +294,9 @@ def check_target(path: str | Path, *, neutralise: bool = False) -> str:
     path, form = Path(path), files.file_format(path)
     if form not in FORMATS:
         endings = ", ".join(f".{ending}" for ending in FORMATS)
-        raise StorageError(f"{path}: its name must end in one of {endings} (.gz may follow); choose one of these formats")
+        raise StorageError(
+            f"{path}: its name must end in one of {endings} (.gz may follow); choose one of these formats"
+        )
     if neutralise and form not in _OF_SPREADSHEETS:
         wanted = " or ".join(f".{ending}" for ending in _OF_SPREADSHEETS)
         raise OptionError(f"{path}: formulas are neutralised (--neutralise) in {wanted} only; write one of these")

@@ -236,7 +236,9 @@ def weights_of(engine: Engine, source: Source, name: str, reading: Reading) -> W
         n, least, most = int(reading.times[source.columns[at]].sum()), float(numbers.min()), float(numbers.max())
         sound = not np.isnan(numbers).any()
     if not sound or not 0 < least <= most < np.inf or most * n * n == np.inf:
-        raise DataError(f"column {shortened(name)} holds a weight that is missing, infinite, or not above 0; correct it")
+        raise DataError(
+            f"column {shortened(name)} holds a weight that is missing, infinite, or not above 0; correct it"
+        )
     pieces = Pieces.of(least, most, n)
     if pieces.count > _MOST_PIECES:
         raise DataError(f"column {shortened(name)}: its weights are too far apart for an engine; use --engine memory")

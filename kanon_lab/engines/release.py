@@ -167,7 +167,9 @@ class Records:
             header = pd.read_csv(parts[0], sep=style, nrows=0, dtype=str, compression="infer")
             written, complete = list(header.columns), True
         if written != names or not complete:
-            raise DataError(f"{out}: was not written, since it has not the columns and records that it should have")
+            raise DataError(
+                f"{out}: was not written, since it does not have the columns and records that it should have"
+            )
 
     def _put(self, names: list[str], shown: dict[str, pd.Series], hidden: Hidden | None) -> str:
         """Make known what the records are joined with; the query that joins them."""

@@ -196,7 +196,7 @@ def _parquet_source(source: Source, choose: _Choose, folder: Path) -> Source:
             types = tuple(schema.field(name).type for name in written)
             for name, kind in zip(columns, types, strict=True):
                 if pa.types.is_nested(kind):
-                    raise DataError(f"column {name} holds lists or the like; keep one value a cell")
+                    raise DataError(f"column {name} holds lists or the like; keep one value per cell")
                 if pa.types.is_dictionary(kind) and kind.ordered:
                     raise DataError(f"column {name} has categories in an order, which this engine loses")
                 kind = kind.value_type if pa.types.is_dictionary(kind) else kind

@@ -304,6 +304,6 @@ def _notes_on_diversity(measured: Diversity, table: ClassTable, bands: Bands | N
     if measured.distance == "ordered":
         has_own_order = bands is not None or getattr(column.dtype, "ordered", False)
         if not has_own_order and any(isinstance(value, str) for value in measured.values):
-            yield f"{name}: its texts are in alphabetical order for the ordered distance, whatever they mean"
+            yield f"{name}: the ordered distance takes its texts in alphabetical order, whatever they mean"
         if measured.values.hasnans:
             yield f"{name}: a missing value is the last in order for the ordered distance"

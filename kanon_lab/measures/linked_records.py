@@ -144,7 +144,7 @@ def by_id(
         both = zip(codes, by_person(old, new, person, names), strict=True)
         group, _ = distinct_rows(np.concatenate([np.column_stack(pair) for pair in both]))
         codes = np.split(group, [len(old)])
-        fault = "a person's earlier row has this identifier too; take one that tells the records of a person apart"
+        fault = "a person's earlier row has this identifier too; use one that differs between the records of a person"
     for column, of, name in zip(columns, codes, names, strict=True):
         with about(name):
             refuse(pd.Series(of).duplicated().to_numpy(), column.index, id, fault)

@@ -269,7 +269,7 @@ def _column(frame: pd.DataFrame, name: str) -> _Column:
     halves = [code for code, label in enumerate(labels) if not encodable(label)]
     refuse(np.isin(codes, halves), frame.index, name, "a text with half of a character; correct it")
     alike = np.flatnonzero(pd.Series(labels, dtype=object).duplicated())
-    fault = "a category that reads like another, as 1 and '1' do; make them one"
+    fault = "a category that is written like another, such as 1 and '1'; merge them"
     refuse(np.isin(codes, alike), frame.index, name, fault)
     some = np.empty(size, dtype=np.int64)
     known = np.flatnonzero(codes >= 0)

@@ -420,7 +420,7 @@ def _mean(column: Quantity, coded: np.ndarray) -> float:
     """Unweighted mean over the coded records; 0 where there are none."""
     numbers = column.numbers[column.codes[column.rows(coded)]]
     if len(numbers) < _FEWEST_FOR_A_MEAN:
-        few = f"fewer than {_FEWEST_FOR_A_MEAN} values lie beyond the limit, and their mean would tell them"
+        few = f"fewer than {_FEWEST_FOR_A_MEAN} values lie beyond the limit, and their mean would reveal them"
         column.refuse(coded, f"{few}; move the limit, or give a label or a number")
     # Scaled by a power of 2, which changes no digit, so that no sum overflows.
     return math.ldexp(float(np.mean(np.ldexp(numbers, -64))), 64) if len(numbers) else 0.0

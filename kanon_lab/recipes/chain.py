@@ -448,18 +448,18 @@ def apply_steps(protection: Any, steps: Iterable[tuple[str, Mapping[str, Any]]],
 
 
 def _household_level(frame: pd.DataFrame, spec: KeySpec, settings: Mapping[str, Any], *, seed: int | None) -> Applied:
-    """Protect the variables of households in a file with one record a household, and merge them back.
+    """Protect the variables of households in a file with one record per household, and merge them back.
 
     See INE Chile (2023), section 6.7. By default the weight is that of the persons, if members of a household share it
     (``weight: null`` means none). Ghosts of a key are suppressed or removed with it.
     """
     if spec.household is None:
-        raise OptionError("household_level needs a household; name the variable that tells households apart")
+        raise OptionError("household_level needs a household; name the variable that identifies the household")
     if spec.weight is not None and frame.groupby(spec.household)[spec.weight].nunique(dropna=False).max() == 1:
         settings = {"weight": spec.weight, **settings}
     plan = household_plan({**settings, "seed": seed})
     households = household_file(frame, spec.household, plan.variables)
-    with about("one record a household", part=True):
+    with about("one record per household", part=True):
         plan.check(households)
         protection = apply_steps(protect(households, plan.spec, **plan.measured), plan.steps)
     merged = merge_households(frame, protection.state.working, spec.household)

@@ -92,7 +92,7 @@ def grid_candidates(
         raise OptionError("the recipe has a grid of its own; give one of the two")
     choices = _choices(recipe.get("grid") if grid is None else grid)
     if (count := prod(map(len, choices.values()))) > MOST:
-        raise OptionError(f"the grid makes {count:,} recipes; take values out until there are {MOST:,} or fewer")
+        raise OptionError(f"the grid makes {count:,} recipes; remove values until there are {MOST:,} or fewer")
     candidates: list[Candidate] = []
     used: set[str] = set()
     for combination in product(*(values.items() for values in choices.values())):

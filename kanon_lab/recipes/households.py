@@ -57,7 +57,9 @@ def household_file(frame: pd.DataFrame, household: str, variables: Iterable[str]
     names = [name for name in dict.fromkeys(variables) if name != household]
     for name in names:
         values, _ = distinct(one_column(frame, name))
-        fault = "not the value that others of the same household have; correct it, or protect it as a variable of persons"
+        fault = (
+            "not the value that others of the same household have; correct it, or protect it as a variable of persons"
+        )
         refuse(values != values[first][codes], frame.index, name, fault)
     return frame[[household, *names]].iloc[first]
 

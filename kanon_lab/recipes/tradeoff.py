@@ -57,9 +57,7 @@ def measure_of(name: str, kind: str | None = None) -> Measure:
     measure = find_measure(name)
     names = [row.name for row in MEASURES.values() if kind in (None, row.kind)]
     if measure is None:
-        remedy = meant(
-            name, [n for n in names if "#" not in n], f"there are {', '.join(names)} (# is a number)"
-        )
+        remedy = meant(name, [n for n in names if "#" not in n], f"there are {', '.join(names)} (# is a number)")
         raise OptionError(f"there is no measure {shortened(repr(name))}; {remedy}")
     measure = _axis(name) or measure
     if _axis(name) is None or kind not in (None, measure.kind):

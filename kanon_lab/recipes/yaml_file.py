@@ -207,7 +207,8 @@ _WORDS = {
     "expected <block end>, but found '?'": _INDENT,
     "expected <block end>, but found ']'": "] closes a bracket that was never opened; remove it",
     "expected <block end>, but found '}'": "} closes a brace that was never opened; remove it",
-    "expected <block end>": "a value goes on after its end; put a text in quotes as a whole, a mark inside it twice",
+    "expected <block end>": "there is more text after the end of a value; put the whole text in quotes, "
+    "and double a quotation mark inside it",
     "found unexpected end of stream": "a quotation mark is never closed; close it",
     "found character '\\t'": "a tab; indent with spaces",
     "found character": "a text that begins with a sign that YAML keeps for itself; put it in quotes",

@@ -189,7 +189,7 @@ def make_report(
         marked = Words(config.language).say("internal_banner") if internal else ""
         page = report_page(executed, title=results["title"], language=config.language, banner=marked)
         if (size := len(page.encode())) > _MOST_BYTES:
-            raise OptionError(f"{out.name}: would have {size:,} bytes, more than {_MOST_BYTES:,}; take columns out")
+            raise OptionError(f"{out.name}: would have {size:,} bytes, more than {_MOST_BYTES:,}; remove columns")
         judged = results["judged"]
         withheld = (only_met and not judged["met"]) or (only_without_cautions and judged["cautions"])
         if target is None or draft is None or withheld:

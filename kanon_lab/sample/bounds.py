@@ -240,7 +240,9 @@ def _of_sample(
                 if "persons" in blocks:
                     persons = _whole_numbers(blocks["persons"], 0)
                     small = (persons > 0) & (persons < least)
-                    refuse(small, blocks.index, "least", "more persons in a class than in its block; correct one of them")
+                    refuse(
+                        small, blocks.index, "least", "more persons in a class than in its block; correct one of them"
+                    )
                 fewest = np.maximum(fewest, np.append(least, 1)[block[first]])
                 # A margin has all blocks: then no class is in one where nothing is known.
                 levels = (levels - {1} if "persons" in blocks else levels) | {*least.tolist()}

@@ -15,8 +15,8 @@ COUNTED = 10
 # Population classes up to this size are columns of their own; above it columns are ranges of sizes, of this ratio.
 _SINGLE, _RATIO = 100, 1.02
 _CONTRADICTION = (
-    "no population agrees with the sample and what is known of it: persons were not drawn one by one with this "
-    "fraction, or what is known is not true, or it is the rare sample that misleads"
+    "no population agrees with the sample and with what is known of it. Either persons were not drawn one by "
+    "one with this fraction, or what is known is wrong, or this is one of the rare samples that mislead"
 )
 
 

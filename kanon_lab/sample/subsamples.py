@@ -63,7 +63,10 @@ def _units_of(frame: pd.DataFrame, design: Design) -> Units | None:
     clusters, households = (_codes(frame, name) for name in (cluster, household))
     if clusters is not None and households is not None:
         other = clusters != clusters[np.unique(households, return_index=True)[1]][households]
-        fault = f"another {shortened(str(cluster))} than others of its household have; correct it, or name only one of the two columns"
+        fault = (
+            f"another {shortened(str(cluster))} than others of its household have; correct it, or "
+            "name only one of the two columns"
+        )
         refuse(other, frame.index, household, fault)
     if clusters is None or first is None:
         whole = households if clusters is None else clusters

@@ -196,7 +196,7 @@ def test_output_for_people(capsys, folder, tmp_path):
         "released unchanged, and without a role: s",
         "household_level is step 1; the first under steps is step 2",
         "direct identifiers dropped: name",
-        "(one record a household)",
+        "(one record per household)",
         "Cells",
         "after each step",
         "true key",

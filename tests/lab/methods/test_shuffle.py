@@ -159,10 +159,10 @@ def test_the_nearer_those_given_tell_the_order_the_more_values_come_back_and_nea
         assert results[0].details["explained"]["share"][0] == pytest.approx(part, abs=0.05)
         same.append(statistics.fmean(1 - result.cells["share"][0] for result in results))
     assert same[1] > 2 * same[0]
-    with pytest.raises(DataError, match="those given tell more than 95%"):
+    with pytest.raises(DataError, match="the given variables explain more than 95%"):
         shuffle(file[0.99], "x", given="s")
     mixed = pd.concat([file[0.5].assign(half=1), file[0.99].assign(half=2)], ignore_index=True)
-    with pytest.raises(DataError, match="those given tell more than 95%"):
+    with pytest.raises(DataError, match="the given variables explain more than 95%"):
         shuffle(mixed, "x", given="s", strata="half")
 
 
@@ -246,7 +246,8 @@ BAD = {
         (
             "told",
             {},
-            "column rent: those given tell more than 95% of the order of its values, .*; give fewer variables",
+            "column rent: the given variables explain more than 95% of the order of its values, .*; "
+            "give fewer variables",
         ),
         (
             "few",

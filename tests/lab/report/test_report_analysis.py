@@ -263,7 +263,7 @@ def test_an_identifier_among_words_is_told_without_its_row(frame):
 def test_progress_names_each_step_and_the_input_stays_as_it_was(frame):
     said, copy = [], frame.copy()
     analyse(frame, as_config({**SETTINGS, "map": None}), name="x", progress=said.append)
-    assert said[0] == "measuring the file as it came" and {"step 1 (recode)", "step 2 (suppress)"} <= {*said}
+    assert said[0] == "measuring the original file" and {"step 1 (recode)", "step 2 (suppress)"} <= {*said}
     pd.testing.assert_frame_equal(frame, copy)
 
 
