@@ -155,7 +155,7 @@ def as_spec(spec: KeySpec | Iterable[str] | str) -> KeySpec:
 def refuse_person(spec: KeySpec, of: str) -> None:
     """Raise an `OptionError` where the spec names a person, and what is asked for counts records."""
     if spec.person is not None:
-        remedy = "take one record of each person, and leave the person out"
+        remedy = "use one record of each person, and leave the person out"
         raise OptionError(f"{of} counts records, and {shortened(str(spec.person))} names persons; {remedy}")
 
 

@@ -137,7 +137,7 @@ def by_id(
             refuse(columns[-1].isna().to_numpy(), frame.index, id, "no identifier; fill it in, or drop the record")
     _, codes = same_codes(columns)
     fault = (
-        "an identifier that an earlier row has; take one that no two records share or, if a person has several "
+        "an identifier that an earlier row has; use one that no two records share or, if a person has several "
         "records, name the person's (--person, or person: in a configuration)"
     )
     if person is not None:

@@ -666,7 +666,7 @@ _ROWS = [
             always=True, beside=True, columns=lambda release: release.identifying or ())),
     # What a release has lost.
     Measure(
-        "equal_cells", "loss", ("key cells as they came", "celdas clave como llegaron"), attrgetter("equal_cells"),
+        "equal_cells", "loss", ("key cells unchanged", "celdas clave sin cambios"), attrgetter("equal_cells"),
         **_STATE, unit="share", rounding="whole",
         kept=("key cells changed or missing", "celdas clave cambiadas o faltantes")),
     Measure("known_cells", "loss", ("key cells not missing", "celdas clave no faltantes"), attrgetter("known_cells"),

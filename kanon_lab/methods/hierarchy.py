@@ -215,7 +215,7 @@ class Hierarchy:
         """
         units = list(units)
         if not units or units != [unit for unit in UNITS if unit in units]:
-            raise OptionError(f"units: choose out of {', '.join(UNITS)}, in this order")
+            raise OptionError(f"units: choose from {', '.join(UNITS)}, in this order")
         names = level_names or ("day", *units, *([] if top is None else ["all alike"]))
         check_date_format(date_format)
         return cls(_topped([Dated(unit, date_format) for unit in units], top), tuple(names), True, name)

@@ -166,7 +166,7 @@ class Protection(Chain):
         ``cells_changed``, ``cells_suppressed``, ``columns_removed`` and the measures as `Measured.row` names them.
         """
         names = ("name", "seed", "records_touched", "cells_changed", "cells_suppressed", "columns_removed")
-        done: list[tuple[Any, ...]] = [("as it came", None, 0, 0, 0, 0)]
+        done: list[tuple[Any, ...]] = [("original", None, 0, 0, 0, 0)]
         for step in self.steps:
             cells = sum(step.changed.values()), sum(step.suppressed.values()), len(step.removed)
             done.append((step.name, step.seed, step.records_touched, *cells))

@@ -42,7 +42,7 @@ def test_a_column_that_is_absent_or_twice_there_is_refused():
     frame = pd.DataFrame([[1, 2, 3]], columns=["region", "age", "age"])
     with pytest.raises(DataError, match="survey: column regoin is not there; did you mean region?"), about("survey"):
         KeySpec("regoin").check(frame)
-    with pytest.raises(DataError, match="column age stands twice"):
+    with pytest.raises(DataError, match="column age occurs twice"):
         KeySpec("age").check(frame)
     with pytest.raises(DataError, match="has no records"):
         KeySpec("region").check(frame.iloc[:0])

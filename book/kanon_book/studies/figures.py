@@ -74,7 +74,7 @@ _NOTHING = {
 def check_source(source: str) -> None:
     """Raise an `OptionError` for an unknown source."""
     if source not in SOURCES:
-        raise OptionError(f"unknown source {shortened(source)!r}: choose out of {', '.join(SOURCES)}")
+        raise OptionError(f"unknown source {shortened(source)!r}: choose one of {', '.join(SOURCES)}")
 
 
 def read_table(name: str, **types: type) -> pd.DataFrame:

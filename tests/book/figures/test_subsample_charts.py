@@ -229,7 +229,7 @@ def test_scenarios_are_named_with_their_risks(scenarios):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda t: pd.concat([t, t]), "stands twice"),
+        (lambda t: pd.concat([t, t]), "occurs twice"),
         (lambda t: pd.concat([t.assign(region=name) for name in "abcde"]).drop_duplicates(["region", "age"]), "not 5"),
         (lambda t: t.drop(columns="age"), "needs the column 'age'"),
         (lambda t: t.assign(p_identification=0.0), "every risk is 0, next to 0 or unknown"),

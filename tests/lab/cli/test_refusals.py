@@ -48,7 +48,7 @@ data fetch absent                                       | no such data set
 data make absent                                        | No such command 'absent'. (see kanon-lab data make --help)
 data make register                                      | Missing option '--out'
 data make register --out r.csv                          | r.csv: its name does not end in .parquet
-data make register --out gone/r.parquet                 | gone/r.parquet: its folder is not there
+data make register --out gone/r.parquet                 | gone/r.parquet: its folder does not exist
 data make register --out survey.parquet                 | survey.parquet: already exists
 data make register --out r.parquet
 . --persons 0                                           | persons must be a whole number from 1 to 47,021,031, not 0
@@ -200,10 +200,10 @@ protect helth-survey --recipe recipe.yml --out o.csv    | neither a data set
 protect spain-2010 --recipe recipe.yml --out o.csv      | holds no records of persons
 protect health-survey --recipe recipe.yml --out o.csv   | recipe.yml: column region is not there
 protect survey.csv --recipe recipe.yml
-. --out ''                                              | ends in none of .csv
-. --out o.txt                                           | ends in none of .csv
-. --out .                                               | ends in none of
-. --out absent/o.csv                                    | its folder is not there
+. --out ''                                              | must end in one of .csv
+. --out o.txt                                           | must end in one of .csv
+. --out .                                               | must end in one of
+. --out absent/o.csv                                    | its folder does not exist
 protect survey.csv --recipe recipe.yml --engine duckdb
 . --out o.parquet                                       | o.parquet: an engine writes the format of FILE
 . --out o.csv --neutralise                              | protect in memory (--engine memory)
@@ -229,8 +229,8 @@ map survey.csv --recipe map.yml
 . --workers two                                         | --workers 'two'
 . --write-recipe x.yml                                  | needs limits in the recipe, or --at-most
 . --at-most 1 --out x.csv --write-recipe ./x.csv        | x.csv: --out and --write-recipe name the same file
-. --out map.txt                                         | its name ends in none of
-. --out absent/map.csv                                  | its folder is not there
+. --out map.txt                                         | its name must end in one of
+. --out absent/map.csv                                  | its folder does not exist
 
 report survey.csv --out r.html                          | --config is not given
 report '' --config a.yml --out r.html                   | FILE is empty
@@ -241,7 +241,7 @@ report survey.csv --config c.yml --out r.html           | c.yml: no such file
 report survey.csv --config a.yml
 .                                                       | --out is not given
 . --out r.csv                                           | r.csv: the name of a report must end in .html
-. --out gone/r.html                                     | r.html: its folder is not there
+. --out gone/r.html                                     | r.html: its folder does not exist
 . --out gone/on/                                        | --out on: no folder can be made there
 . --out kept.html                                       | kept.failed.ipynb: is a folder
 . --config c.yml --out {name}.html                      | c.yml: no such file

@@ -301,7 +301,7 @@ def test_faults_of_every_format(tmp_path, write, form):
 
 @pytest.mark.parametrize("name", ["survey.xls", "survey", "survey.gz", "survey.sas7bcat"])
 def test_other_extensions(write, name):
-    assert "ends in none of .csv, .parquet, .xlsx, .sav, .dta, .sas7bdat" in fault_of(write("a\n1\n", name))
+    assert "must end in one of .csv, .parquet, .xlsx, .sav, .dta, .sas7bdat" in fault_of(write("a\n1\n", name))
 
 
 @given(data=st.data(), form=st.sampled_from(list(WRITERS)))

@@ -67,7 +67,7 @@ def test_forged_roles_are_one_line(tmp_path, says):
 )
 def test_forged_counts_are_one_line(tmp_path, counts):
     path = write(tmp_path / "forged.parquet", {**COUNTS, RECORDS: pa.array(counts)})
-    with pytest.raises(DataError, match="a count is no whole number"):
+    with pytest.raises(DataError, match="a count is not a whole number"):
         load_counts([path])
 
 

@@ -74,5 +74,5 @@ def test_settings_that_cannot_be_used_are_refused_in_one_line(text, message):
 
 
 def test_a_column_that_stands_twice_is_refused():
-    with pytest.raises(DataError, match="column age stands twice"):
+    with pytest.raises(DataError, match="column age occurs twice"):
         recode_step(FRAME[["age", "age"]], {"variable": "age", "width": 5})

@@ -48,7 +48,7 @@ def test_two_steps_with_one_seed_share_no_noise():
 
 def test_households_are_not_perturbed_and_shared_values_are_noted():
     frame = a_file().assign(income=lambda f: f.groupby("home")["income"].transform("first"))
-    with pytest.raises(OptionError, match="home tells households apart"):
+    with pytest.raises(OptionError, match="home is the household ID"):
         protect(frame, SPEC).apply("add_noise", {"variables": ["home"]})
     notes = protect(frame, SPEC).apply("add_noise", {"variables": ["income"]}).notes
     assert any(note.startswith("income: perturbed person by person, though 100%") for note in notes)

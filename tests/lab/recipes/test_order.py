@@ -200,7 +200,7 @@ def test_alike_neighbours_are_counted(codes):
         ("shuffle_records", {"by": "household"}, KeySpec("age"), "needs a household"),
         ("shuffle_records", {"order": 1}, SPEC, r"unknown setting \(number 1\); there are by, seed"),
         ("renumber", {}, KeySpec("age"), "renumber needs a household or person, or"),
-        ("renumber", {"variables": ["region"]}, SPEC, "region is no identifier"),
+        ("renumber", {"variables": ["region"]}, SPEC, "region cannot be renumbered"),
         ("renumber", {"variables": ["gone"]}, SPEC, "no column gone"),
         ("renumber", {"variables": ["home", "home"]}, SPEC, "home is named twice"),
         ("renumber", {"line_number": ["line"]}, SPEC, "line_number must be the name of a column"),

@@ -194,7 +194,7 @@ def test_nothing_is_done_before_every_column_is_there(monkeypatch):
         ({"key_variables": "age, sex"}, r"r.yml: key_variables: is one text; write a list.*\[age, sex\]"),
         ({"direct_identifiers": "income,sex"}, r"direct_identifiers: is one text; write a list"),
         ({"weight": "wieght"}, "^survey.csv: r.yml: column wieght"),
-        ({"steps": [{"recode": None, "variable": "age", "width": 5}]}, "settings stand beside recode; indent them"),
+        ({"steps": [{"recode": None, "variable": "age", "width": 5}]}, "settings are beside recode; indent them"),
         ({7: "age"}, r"unknown setting \(number \d+\); there are"),
         ({"weight": ["weight"]}, "weight must be one name"),
         ({"weight": 3}, "weight must be one name"),
