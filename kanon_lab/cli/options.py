@@ -132,7 +132,7 @@ missing_option = click.option(
     type=click.Choice([*MISSING_POLICIES]),
     default="wildcard",
     show_default=True,
-    help="How to treat a missing key: it matches any value, it is a value of its own, or it is an error.",
+    help="What a missing key means: it matches any value, it is a value of its own, or it is an error.",
 )
 na_option = click.option(
     "--na",
@@ -151,7 +151,8 @@ thousands_option = click.option(
     "--thousands",
     metavar="SIGN",
     callback=_sign,
-    help="Sign between thousands in a csv file: . or , or ' or a space.  [default: a point where that is sure]",
+    help="Sign between thousands in a csv file: . or , or ' or a space.  [default: a point, if it can "
+    "mean nothing else]",
 )
 sheet_option = click.option(
     "--sheet", metavar="NAME", help="Sheet of an xlsx file, by its name or its number.  [default: the first]"
@@ -181,12 +182,12 @@ engine_option = click.option(
 spill_option = click.option(
     "--spill",
     metavar="FOLDER",
-    help="Folder for what an engine cannot keep in memory while it runs.  [default: the folder for temporary files]",
+    help="Folder for data that an engine cannot keep in memory.  [default: the folder for temporary files]",
 )
 fail_on_cautions_option = click.option(
     "--fail-on-cautions",
     is_flag=True,
-    help="As --fail, but if the result has a caution: a risk that no limit counts. Give both to fail on either.",
+    help="Like --fail, but for a caution: a risk that no limit counts. Give both options to fail on either.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, for programs.")
 
