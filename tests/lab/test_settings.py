@@ -183,7 +183,7 @@ FAULTY_STEPS = {
         ("{variable: age, dates: week}", "dates must be one of month, quarter"),
         ("{variable: age, dates: age}", "an age needs a reference date"),
         ("{variable: age, dates: year, date_format: 5}", "date_format must be text"),
-        ("{variable: age, hierarchy: {masks: 5}, level: 1}", "hierarchy: masks must be a list, one entry a level"),
+        ("{variable: age, hierarchy: {masks: 5}, level: 1}", "hierarchy: masks must be a list, one entry per level"),
         ("{variable: age, hierarchy: {masks: [2, 5]}, level: 1}", "hierarchy: keep: give falling numbers"),
         ("{variable: age, hierarchy: {masks: [5, 2]}, level: 2}", "level of age must be a whole number from 0 to 1"),
         ("{variable: age, hierarchy: {masks: [5, 2]}}", "level is not given; say which one, from 1 to 1"),

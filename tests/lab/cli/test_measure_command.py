@@ -174,7 +174,7 @@ def test_texts_that_may_mean_missing_are_pointed_out(capsys, write):
     file = write("a,s\n1,x\nNA,y\n")
     args = ["measure", file, "--keys", "a", "--sensitive", "s", "--json"]
     _, out, _ = call(capsys, *args)
-    assert "a: NA taken as a value" in json.loads(out)["notes"][-1]
+    assert "a: NA is taken as a value" in json.loads(out)["notes"][-1]
     assert json.loads(out)["k_achieved"] == 1
     _, out, _ = call(capsys, *args, "--na", "NA")
     assert "NA" not in "".join(json.loads(out)["notes"])

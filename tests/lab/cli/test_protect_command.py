@@ -291,7 +291,7 @@ def test_a_data_set_and_labels_that_are_lost(capsys, folder, tmp_path, recipe):
         code, out, _ = call(capsys, tmp_path / "in.sav", "--recipe", path, "--out", target)
         assert code == 0
         assert ("labels of values and variables are not kept" in out) == (not kept)
-        assert "labels left out, because no released record has their codes: age 1, sex 2" in out
+        assert "labels left out because no released record has their codes: age 1, sex 2" in out
         assert b"CANARY" not in target.read_bytes() and b"never" not in target.read_bytes()
         read = read_file(target)
         assert (read.labels, read.variable_labels) == (
@@ -304,7 +304,7 @@ def test_texts_that_mean_missing(capsys, tmp_path, recipe):
     path = recipe("key_variables: [a]\nk_required: 2\n")
     args = [tmp_path / "in.csv", "--recipe", path, "--out", tmp_path / "out.csv", "--overwrite", "--json"]
     notes = json.loads(call(capsys, *args)[1])["notes"]
-    assert any("a: NA taken as a value" in note for note in notes)
+    assert any("a: NA is taken as a value" in note for note in notes)
     assert any("k_required is 2: 1 record is below it" in note for note in notes)
     assert not any(
         "NA" in note or "k_required" in note for note in json.loads(call(capsys, *args, "--na", "NA")[1])["notes"]

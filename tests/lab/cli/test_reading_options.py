@@ -56,7 +56,7 @@ def test_every_command_takes_codes_and_tells_how_the_file_is_written(capsys, sur
     decimal = "" if command == "measure" else "decimal comma, "
     assert f"separator ;, {decimal}encoding cp1252" in notes
     assert "codes 88, 99 of P3: missing" in notes
-    assert "P3: no record has code 77, which the settings declare to mean missing; check the codes" in notes
+    assert "P3: no record has code 77, which the settings declare as missing; check the codes" in notes
     code, out, _ = call(capsys, command, survey, *COMMANDS[command])
     assert code == 0
     assert "encoding cp1252" in out

@@ -70,8 +70,8 @@ population spain-2010
 . --year 1999                                           | spain-2010: holds 2010 only; leave out the year
 . --columns place                                       | columns 'place': write NAME=COLUMN
 
-lab '' --no-open                                        | name the folder to work in before --
-lab -- --port 9000                                      | name the folder to work in before --
+lab '' --no-open                                        | name the working folder before --
+lab -- --port 9000                                      | name the working folder before --
 lab --absent                                            | No such option
 book --language ca                                      | 'ca' is not one of 'en', 'es'
 book nowhere                                            | no book in this folder: build it with make book
@@ -94,7 +94,7 @@ measure survey.csv
 . --keys '"region'                                      | --keys '"region'
 . --keys region,region                                  | named twice
 . --keys regoin,sex                                     | did you mean region?
-. --keys regoin                                         | names of columns stand in the first row
+. --keys regoin                                         | the first row has the names of the columns
 . --keys region --missing error                         | row 2 (and
 . --keys region --missing drop                          | --missing
 measure survey.csv --keys region

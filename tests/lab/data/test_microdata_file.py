@@ -112,7 +112,7 @@ def test_declared_codes_are_missing_in_every_format(tmp_path, form):
     assert read.missing == {"p3": ("88", 99, 77), "job": ("NS",)}
     assert read.notes == (
         "codes 88, 99 of p3: missing",
-        "p3: no record has code 77, which the settings declare to mean missing; check the codes",
+        "p3: no record has code 77, which the settings declare as missing; check the codes",
         "code NS of job: missing",
     )
     pd.testing.assert_frame_equal(read_microdata(path, missing_codes=codes), read.frame)

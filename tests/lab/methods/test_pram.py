@@ -251,7 +251,7 @@ SWAP = {"Q1": {"Q2": 1}, "Q2": {"Q1": 1}}
         ("one", {}, "column one has the same value in every record; leave it out"),
         ("none", {}, "column none has no value; leave it out"),
         ("gone", {}, "column gone is not there"),
-        ("mixed", {}, r"column mixed: row j: a category that reads like another"),
+        ("mixed", {}, r"column mixed: row j: a category that is written like another"),
         ("lists", {}, "column lists holds lists"),
         ("x", {"strata": "s"}, "column s: row k: no stratum"),
         ("x", {"strata": "each"}, "column x: no record could change"),

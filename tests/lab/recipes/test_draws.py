@@ -51,7 +51,7 @@ def test_households_are_not_perturbed_and_shared_values_are_noted():
     with pytest.raises(OptionError, match="home is the household ID"):
         protect(frame, SPEC).apply("add_noise", {"variables": ["home"]})
     notes = protect(frame, SPEC).apply("add_noise", {"variables": ["income"]}).notes
-    assert any(note.startswith("income: perturbed person by person, though 100%") for note in notes)
+    assert any(note.startswith("income: was perturbed person by person, but in 100%") for note in notes)
     apart = protect(a_file(), SPEC).apply("add_noise", {"variables": ["income"]}).notes
     assert not any("person by person" in note for note in apart)
     inner = {"key_variables": ["income"], "steps": [{"add_noise": {"variables": ["income"]}}]}

@@ -47,7 +47,7 @@ def test_a_variable_that_differs_within_a_household_is_refused(homes, other):
     if not differ:
         assert len(household_file(frame, "home", ["region"])) == len(first)
         return
-    with pytest.raises(DataError, match=rf"column region: row row{differ[0]}\b.*another value than others") as caught:
+    with pytest.raises(DataError, match=rf"column region: row row{differ[0]}\b.*not the value that others") as caught:
         household_file(frame, "home", ["region"])
     assert "'a'" not in str(caught.value)
 

@@ -73,7 +73,7 @@ FILES = {
 CONFIGURATIONS = {
     "empty": ("", "is empty"),
     "no YAML": ("key_variables: [region", "line"),
-    "a list": ("- region", "no list of settings"),
+    "a list": ("- region", "does not hold settings"),
     "setting unknown": (CONFIG + "limts: {k: 3}\n", "did you mean limits"),
     "setting twice": (CONFIG + "weight: age\n", "a name that is already there"),
     "limit unknown": (CONFIG + "limits: {global_rik: 0.1}\n", "did you mean global_risk"),
