@@ -62,7 +62,7 @@ def test_each_step_recodes_its_variable_and_nothing_else(text, variable, expecte
     [
         ("recode: {variable: age, bands: [0, 15, 75], closed: left}", "survey.csv: column age: row r: .*null.*outside"),
         ("recode: {variable: aeg, bands: [0, 1]}", "survey.csv: column aeg is not there; did you mean age?"),
-        ("recode: {variable: born, dates: year, date_format: '%d/%m/%Y'}", "row p .*: no date .* say how dates"),
+        ("recode: {variable: born, dates: year, date_format: '%d/%m/%Y'}", "row p .*: not a date .* say how dates"),
         ("recode: {variable: age, bands: [0, 15, None]}", "may be null, without quotes"),
         ("bottom_code: {variable: sex, below: 5}", "column sex: row p .*text, but numbers are needed"),
     ],
