@@ -102,7 +102,7 @@ measure survey.csv --keys region
 . --weight W                                            | did you mean w?
 . --weight sex                                          | column sex
 . --weight ''                                           | --weight is empty; name a column, or leave it out
-. --weight w --weight hh                                | --weight stands 2 times; name one column
+. --weight w --weight hh                                | --weight is given 2 times; name one column
 . --household ' '                                       | --household is empty
 . --household age                                       | no household
 . --sensitive region                                    | region is a key variable and sensitive
@@ -145,7 +145,7 @@ measure survey.csv --keys region
 . --memory ''                                           | --memory ''
 . --memory 999999999999999999999999999999               | --memory
 . --engine polars                                       | --engine
-. --engine duckdb --spill nowhere                       | nowhere: is no folder
+. --engine duckdb --spill nowhere                       | nowhere: is not a folder
 . --engine duckdb --missing-codes regoin=88             | survey.csv: no column regoin; did you mean region?
 . --engine duckdb --missing error                       | row 2 (and 33 more): a missing value in column region
 . --classes counts.parquet                              | --classes takes the place of FILE
@@ -207,7 +207,7 @@ protect survey.csv --recipe recipe.yml
 protect survey.csv --recipe recipe.yml --engine duckdb
 . --out o.parquet                                       | o.parquet: an engine writes the format of FILE
 . --out o.csv --neutralise                              | protect in memory (--engine memory)
-. --out o.csv --spill absent                            | absent: is no folder
+. --out o.csv --spill absent                            | absent: is not a folder
 . --out o.csv --missing-codes regoin=1                  | no column regoin; did you mean region?
 . --dry-run --recipe noise.yml                          | steps 1 (add_noise), 3 (renumber) need all records
 . --dry-run --recipe mean.yml                           | step 1 (top_code): a mean needs all records
@@ -222,7 +222,7 @@ map '' --recipe map.yml                                 | FILE is empty
 map survey.csv --recipe map.yml
 . --at-most 5                                           | --at-most '5': write a share from 0 to 1
 . --at-most x --risk expected_reidentifications         | write a number from 0 on
-. --risk granularity                                    | granularity is no risk
+. --risk granularity                                    | granularity is not a risk
 . --loss granularty                                     | did you mean granularity
 . --loss il1s --workers 1                               | no recipe of the map has both global_risk and il1s
 . --repeats 0                                           | --repeats '0': write a whole number from 1 on
@@ -250,7 +250,7 @@ report survey.csv --config a.yml
 . --config heavy.yml --out {name}.html --engine spark    | heavy.yml: step 1 (round): an engine recodes no weight
 . --config noisy.yml --out {name}.html --engine duckdb   | noisy.yml: steps 1 (add_noise) need all records at once
 . --out r.html --engine duckdb --protected o.parquet    | o.parquet: an engine writes the format of FILE
-. --out r.html --engine duckdb --spill nowhere          | nowhere: is no folder
+. --out r.html --engine duckdb --spill nowhere          | nowhere: is not a folder
 report survey.xlsx --config a.yml --out r.html --engine duckdb | reads .parquet, .csv and .csv.gz only
 report survey.csv --config a.yml
 . --out r.html --set sed=1                              | unknown setting sed; did you mean

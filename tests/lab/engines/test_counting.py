@@ -288,7 +288,7 @@ def test_refusals_of_counts(tmp_path):
     with pytest.raises(DataError, match="holds no counts of records"):
         load_counts([tmp_path / "plain.parquet"])
     table = load_counts([tmp_path / "a.parquet"]).table()
-    with pytest.raises(DataError, match="counts of records only"):
+    with pytest.raises(DataError, match="there are only counts of records"):
         table.f_k_of_records()
 
 
