@@ -123,14 +123,14 @@ def ages(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_init_has_the_notes_on_reading_on_the_terminal_in_json_and_in_the_file(capsys, ages, language):
-    noted = {"en": "NA taken as a value", "es": "NA se toma como un valor"}
+    noted = {"en": "NA is taken as a value", "es": "NA se toma como un valor"}
     code, out, _ = call(capsys, "init", ages, "--out", "a.yml", "--language", language)
-    assert code == 0 and "note: age: NA taken as a value" in out and "since 1 of its cells" in out
+    assert code == 0 and "note: age: NA is taken as a value" in out and "since 1 of its cells" in out
     written = Path("a.yml").read_text()
     assert noted[language] in written
     assert yaml.safe_load(written)["language"] == language
     code, out, _ = call(capsys, "init", ages, "--out", "b.yml", "--json")
-    assert code == 0 and any("age: NA taken as a value" in note for note in json.loads(out)["notes"])
+    assert code == 0 and any("age: NA is taken as a value" in note for note in json.loads(out)["notes"])
     code, out, _ = call(capsys, "init", ages, "--out", "c.yml", "--na", "NA", "--json")
     assert json.loads(out)["notes"] == [] and "taken as a value" not in Path("c.yml").read_text()
 
