@@ -44,7 +44,7 @@ def _distinct(series: pd.Series) -> tuple[np.ndarray, pd.Index]:
         codes, values = pd.factorize(plain(series), use_na_sentinel=True)
     except TypeError:
         raise DataError(
-            f"column {shortened(str(series.name))} holds lists or the like; keep one value a cell"
+            f"column {shortened(str(series.name))} holds lists or the like; keep one value per cell"
         ) from None
     return codes, pd.Index(values)
 
@@ -452,7 +452,7 @@ def refuse_texts(rows: np.ndarray, column: pd.Series, name: object = None, fault
     few = _few_texts(column)
     if few is not None:
         rows, mark = few
-        fault = "text, and numbers are needed; mend it, or if it means missing say so (--na, in configurations na)"
+        fault = "text, but numbers are needed; correct it, or use --na (in configurations na) if it means missing"
         if mark in USUAL_MARKS:
             fault = f'{mark} is not a number; if it means missing, use --na {mark} (in configurations na: ["{mark}"])'
     name = str(column.name if name is None else name)
@@ -475,14 +475,14 @@ def _few_texts(column: pd.Series) -> tuple[np.ndarray, str] | None:
 def _why_no_number(value: object) -> str:
     """What is wrong with a value that is no number to reckon with, and what to do."""
     if isinstance(value, str):
-        return "text, and numbers are needed; one cell that is no number makes text of a whole column"
+        return "text, but numbers are needed; one cell that is not a number turns a whole column into text"
     if isinstance(value, (bool, np.bool_)):
-        return "a truth value, and numbers are needed; group such values"
+        return "a truth value, but numbers are needed; group such values"
     if isinstance(value, (datetime.date, datetime.timedelta)):
-        return "a date or time, and numbers are needed; recode it as a date"
+        return "a date or time, but numbers are needed; recode it as a date"
     if isinstance(value, (numbers.Real, Decimal)):
-        return "a number that is infinite or beyond 4e18; mend it, or make it missing"
-    return "no number; mend it"
+        return "a number that is infinite or beyond 4e18; correct it, or make it missing"
+    return "not a number; correct it"
 
 
 ORIGINAL, RELEASED = "the original file", "the released file"

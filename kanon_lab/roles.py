@@ -143,7 +143,7 @@ def check_there_once(frame: pd.DataFrame, name: str) -> None:
     """Raise a `DataError` where a column is absent or stands twice."""
     if (count := list(frame.columns).count(name)) != 1:
         remedy = meant(name, frame.columns, "check the name")
-        fault = "stands twice; give every column its own name" if count else f"is not there; {remedy}"
+        fault = "occurs twice; give every column its own name" if count else f"is not there; {remedy}"
         raise DataError(f"column {shortened(str(name))} {fault}")
 
 
@@ -155,7 +155,7 @@ def as_spec(spec: KeySpec | Iterable[str] | str) -> KeySpec:
 def refuse_person(spec: KeySpec, of: str) -> None:
     """Raise an `OptionError` where the spec names a person, and what is asked for counts records."""
     if spec.person is not None:
-        remedy = "take one record of each person, and leave the person out"
+        remedy = "use one record of each person, and leave the person out"
         raise OptionError(f"{of} counts records, and {shortened(str(spec.person))} names persons; {remedy}")
 
 
@@ -198,7 +198,7 @@ def _ghosts(ghosts: object, keys: tuple[str, ...]) -> dict[str, tuple[str, ...]]
         raise OptionError("ghost_variables: give a mapping of key variable to the variables that follow it")
     if absent := [key for key in ghosts if key not in keys]:
         name = shortened(str(absent[0]))
-        raise OptionError(f"ghost_variables: {name} is no key variable; name the key that they follow")
+        raise OptionError(f"ghost_variables: {name} is not a key variable; name the key that they follow")
     followers = {key: column_names(names, "ghost_variables") for key, names in ghosts.items()}
     named_once([name for names in followers.values() for name in names], "ghost_variables")
     return followers
@@ -241,4 +241,4 @@ def named_once(names: Sequence[object], setting: str) -> None:
 
 def _check_name(name: object, role: str) -> None:
     if not isinstance(name, Hashable):
-        raise OptionError(f"{role}: {shortened(repr(name))} is no name of a column")
+        raise OptionError(f"{role}: {shortened(repr(name))} is not the name of a column")

@@ -64,9 +64,9 @@ def recode_dates(
         return from_labels(date_labels(dates, to), codes, series)
     day = as_dates(pd.Index([reference], dtype=object), ISO)[0]
     if pd.isna(day):
-        raise OptionError(f"the reference {str(reference)!r} is no date; write it as 2011-11-01")
+        raise OptionError(f"the reference {str(reference)!r} is not a date; write it as 2011-11-01")
     day = day.normalize()
-    late = "the date is after the reference date; mend one of them"
+    late = "the date is after the reference date; correct one of them"
     refuse(np.isin(codes, np.flatnonzero(dates >= day + pd.Timedelta(days=1))), series.index, series.name, late)
     before_birthday = (dates.month > day.month) | ((dates.month == day.month) & (dates.day > day.day))
     ages = np.asarray(day.year - dates.year - before_birthday, dtype=np.int64)
@@ -85,7 +85,7 @@ def check_date_format(date_format: object) -> str:
         readable = False
     if not readable:
         raise OptionError(
-            f"date_format {shortened(repr(date_format))} is none that dates can be read by; write it like {ISO}"
+            f"date_format {shortened(repr(date_format))} cannot be used to read dates; write it like {ISO}"
         )
     return date_format
 
@@ -93,7 +93,9 @@ def check_date_format(date_format: object) -> str:
 def not_a_date(date_format: str) -> str:
     """What is wrong with a value that `as_dates` does not read."""
     other = "%d/%m/%Y" if date_format == ISO else ISO
-    return f'no date as {date_format} has it; mend it, or say how dates are written, such as date_format: "{other}"'
+    return (
+        f'not a date written as {date_format}; correct it, or say how dates are written, such as date_format: "{other}"'
+    )
 
 
 def as_dates(values: pd.Index, date_format: str) -> pd.DatetimeIndex:
@@ -135,7 +137,7 @@ def date_labels(dates: pd.DatetimeIndex, unit: str) -> list[str | None]:
 # Up to this every whole number is a floating-point number.
 _EXACT = 2**53
 #: What is wrong with a text where there should be a number in bands.
-TEXT_IN_BANDS = "text, and bands are of numbers; one cell that is no number makes text of a whole column"
+TEXT_IN_BANDS = "text, but bands are of numbers; one cell that is not a number turns a whole column into text"
 
 
 class Rule:
@@ -161,7 +163,7 @@ class Listed(Rule):
     """Labels from a list of values."""
 
     label_of: Mapping[object, str] = field(repr=False)
-    uncovered = "a value that the hierarchy does not list; add it to the list (text and numbers differ) or mend it"
+    uncovered = "a value that the hierarchy does not list; add it to the list (text and numbers differ) or correct it"
 
     @property
     def anything(self) -> str | None:
@@ -199,8 +201,8 @@ class Masked(Rule):
 
     @property
     def uncovered(self) -> str:
-        hint = "" if self.fill_zeros else ", or say width where numbers lost leading zeros"
-        return f"a value that has not {self.width} characters; mend it{hint}"
+        hint = "" if self.fill_zeros else ", or set width if numbers have lost leading zeros"
+        return f"a value that does not have {self.width} characters; correct it{hint}"
 
     @property
     def anything(self) -> str | None:
@@ -274,8 +276,8 @@ class Bands(Rule):
         brackets = "[)" if self.closed == "left" else "(]"
         reach = f"{brackets[0]}{shown(self.edges[0])}, {shown(self.edges[-1])}{brackets[1]}"
         kind = "whole number" if self.whole else "number"
-        fraction = ", or say that whole is false where fractions are meant" if self.whole else ""
-        return f"a value that is no {kind} in the bands' reach {reach}; widen or open them, mend the value{fraction}"
+        fraction = ", or set whole: false if fractions are meant" if self.whole else ""
+        return f"not a {kind} inside the bands {reach}; widen or open them, or correct the value{fraction}"
 
     def labels(self, values: pd.Index) -> list[str | None]:
         numbers = floats_of(values)

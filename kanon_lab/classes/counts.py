@@ -99,7 +99,9 @@ def counts_of_persons(population: pd.DataFrame, count: str) -> np.ndarray:
     wrong = ~(np.isfinite(persons) & (persons >= 0))
     if wrong.any():
         row = first_row(wrong, population.index)
-        raise DataError(f"row {row}: column {shortened(str(count))} is no count of persons; give a number from 0 on")
+        raise DataError(
+            f"row {row}: column {shortened(str(count))} is not a count of persons; give a number of 0 or more"
+        )
     return persons
 
 

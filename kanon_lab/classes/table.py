@@ -31,7 +31,7 @@ from kanon_lab.roles import KeySpec, as_spec, check_k
 if TYPE_CHECKING:
     from kanon_lab.classes.sums import Sums
 
-_MEND = "weights must be finite and above 0, so mend it or drop the record"
+_MEND = "weights must be finite and above 0, so correct it or drop the record"
 MISSING_REMEDY = "fill it in, or choose another policy for missing values"
 
 
@@ -182,7 +182,7 @@ class ClassTable:
     def class_of_record(self) -> np.ndarray:
         """Row of each record's class, 0 to n_classes - 1, shape (n,); a `DataError` where the table is of counts."""
         if self.records_of_row is not None:
-            raise DataError("there are counts of records only, and this is of each record; read the file in memory")
+            raise DataError("this needs each record, but there are only counts of records; read the file in memory")
         return self.class_of_row
 
     @property
@@ -525,7 +525,7 @@ def _checked_weights(frame: pd.DataFrame, spec: KeySpec) -> np.ndarray | None:
         number = column.map(is_number).to_numpy(dtype=bool) | decimal | column.isna().to_numpy()
     if not number.any() and pd.api.types.is_string_dtype(column.dropna()):
         _refuse_texts(column)
-    _refuse(~number, frame.index, spec.weight, "a weight that is no number", _MEND)
+    _refuse(~number, frame.index, spec.weight, "a weight that is not a number", _MEND)
     weights = column.to_numpy(dtype=float, na_value=np.nan)
     _refuse(np.isnan(weights), frame.index, spec.weight, "a missing weight", _MEND)
     _refuse(np.isinf(weights), frame.index, spec.weight, "an infinite weight", _MEND)
@@ -534,7 +534,7 @@ def _checked_weights(frame: pd.DataFrame, spec: KeySpec) -> np.ndarray | None:
         most = weights.sum() * len(weights)
     if np.isinf(most):  # the sum over records of F_k would be infinite too
         largest = weights == weights.max()
-        _refuse(largest, frame.index, spec.weight, "a weight too large to be added up", "mend it")
+        _refuse(largest, frame.index, spec.weight, "a weight too large to be added up", "correct it")
     return weights
 
 
@@ -542,7 +542,7 @@ def _refuse_texts(column: pd.Series) -> None:
     """Raise a `DataError` that names the texts in a column of weights that are not numbers."""
     texts = column.astype("str").str.strip()
     bad = column.notna().to_numpy() & ~np.isfinite(pd.to_numeric(texts, errors="coerce").to_numpy(dtype=float))
-    fault, remedy = "a weight that is no number", _MEND
+    fault, remedy = "a weight that is not a number", _MEND
     if bad.any() and texts[bad].str.fullmatch(r"[-+]?\d[\d.,_' ]*").all():
         fault, remedy = "a weight with other signs than digits and one decimal point", "write it like 1234.5"
     elif (others := bad & no_numbers(texts)).any():  # rather than those with a decimal comma

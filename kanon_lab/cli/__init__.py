@@ -27,16 +27,16 @@ _UNLOADED = re.compile("failed to map segment|[Cc]annot allocate memory")
 _STOPS = ("SIGTERM", "SIGHUP")
 
 _SUMMARIES = {
-    "population": "Estimate the anonymity of a population that is known as counts.",
+    "population": "Estimate the anonymity of a population from counts of persons.",
     "measure": "Measure anonymity, risk and diversity of a microdata file.",
-    "compare": "Measure what two editions of a file tell together.",
-    "init": "Write a first configuration of a report on a microdata file.",
+    "compare": "Measure what two editions of a file reveal together.",
+    "init": "Write a first configuration for a report on a microdata file.",
     "protect": "Apply a recipe of protection steps to a microdata file.",
     "map": "Compare the risk and utility of many recipes on a microdata file.",
-    "subsample": "Estimate the risk of identification in a sample from subsamples of it.",
+    "subsample": "Estimate the risk of identification in a sample by drawing subsamples of it.",
     "report": "Write one offline HTML page on a microdata file and its protection.",
     "open": "Open the workbench in the browser: from a file to its release by clicking.",
-    "data": "List, fetch, find and make data sets.",
+    "data": "List, download, locate and make data sets.",
 }
 # Commands in a module of another name, which has several.
 _BESIDE = {"population": "counts", "data": "counts", "init": "report", "subsample": "measure"}
@@ -110,7 +110,7 @@ def run(args: Sequence[str]) -> int:
         return _fail("standard output is closed; leave it open, or send it to a file")
     # a file that is there may have any name
     if garbled := [text for text in args if not encodable(text) and not os.path.lexists(text)]:
-        return _fail(f"{shortened(garbled[0])}: is not text in UTF-8; rename the file or folder, or mend the text")
+        return _fail(f"{shortened(garbled[0])}: is not text in UTF-8; rename the file or folder, or correct the text")
     try:
         check_address_space(_MEMORY)
         code = _invoke(args)

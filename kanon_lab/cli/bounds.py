@@ -24,23 +24,28 @@ _OPTIONS = [
     click.option(
         "--bounds",
         is_flag=True,
-        help="Also print the fewest and the most population uniques that agree with FILE, and which estimates lie "
-        "between. Only for persons who were drawn one by one.",
+        help="Also print the fewest and the most population uniques that agree with FILE, and the estimates that lie "
+        "between them. Only for surveys that drew persons one by one.",
     ),
     click.option(
         "--confidence", type=float, metavar="C", help="With --bounds: confidence of the bounds.  [default: 0.95]"
     ),
-    click.option("--persons", type=int, metavar="N", help="With --bounds: persons of the population, if known."),
     click.option(
-        "--cells", type=int, metavar="N", help="With --bounds: combinations of the keys that can occur, if known."
+        "--persons", type=int, metavar="N", help="With --bounds: number of persons in the population, if known."
+    ),
+    click.option(
+        "--cells",
+        type=int,
+        metavar="N",
+        help="With --bounds: number of combinations of the keys that can occur, if known.",
     ),
     click.option(
         "--known",
         multiple=True,
         metavar="TABLE",
-        help="With --bounds: a file with key variables and what is known of the population in each block of equal "
-        "values: persons (all persons in the block), least (the fewest persons that share a key there), or both. "
-        "Repeatable.",
+        help="With --bounds: a file with what is known of the population. Each row is a block of persons with the same "
+        "values of some key variables. The column persons has the number of persons in the block, the column least the "
+        "fewest persons that share a key there; one of the two is enough. Repeatable.",
     ),
 ]
 

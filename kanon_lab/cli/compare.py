@@ -48,19 +48,24 @@ _GROUPS = {
 @keys_unless_counted_option
 @column_option(
     "--id",
-    "Identifier of records that both files have, such as a pseudonym: link them by it. With --person, the column that "
-    "tells the records of a person apart, such as the year.  [default: no link]",
+    "Identifier that both files have, such as a pseudonym: link records by it. With --person, the column that "
+    "distinguishes the records of a person, such as the year.  [default: no link]",
 )
 @column_option(
     "--person",
-    "Person ID that both files have, where a person has several records: link them by it, and count persons.  "
-    "[default: each record is one]",
+    "Person ID that both files have, if a person has several records: link records by it, and count persons.  "
+    "[default: each record is a person]",
 )
-@click.option("--same-order", is_flag=True, help="Link records by their place: both files have the same, in one order.")
+@click.option(
+    "--same-order",
+    is_flag=True,
+    help="Link records by position, if both files have the same records in the same order.  [default: no link]",
+)
 @click.option(
     "--config",
     metavar="R.yml",
-    help="Take keys, --missing, --person and --id from this configuration where they are not given here.",
+    help="Take the key variables, --missing, --person and --id from this configuration, unless you give "
+    "them as options.",
 )
 @missing_option
 @reads_microdata("old", "config")
@@ -69,32 +74,35 @@ _GROUPS = {
     default="2,3,5",
     callback=whole_numbers,
     show_default=True,
-    help="Count the persons with fewer alike than each of these.",
+    help="Count the persons who look like fewer than this many persons, themselves included, for each "
+    "of these numbers.",
 )
 @click.option(
     "--fail-under-k",
     callback=whole_number,
     metavar="K",
-    help="Exit with 1, after the result, if both files together leave a person with fewer than K alike.",
+    help="Exit with 1, after the result, if the two files together single out a person among fewer than K.  "
+    "[default: never]",
 )
 @json_option
 def compare(source, old, keys, id, person, same_order, config, missing, k, fail_under_k, as_json):
-    """Measure what two editions of a file, OLD and NEW, tell together.
+    """Measure what two editions of a file, OLD and NEW, reveal together.
 
-    An intruder who has last year's and this year's release, or two versions of one release, knows more than either
-    tells. Only counts are printed, never a value of a record. Keep this output inside your office all the same.
+    An intruder who has the releases of last year and this year, or two versions of one release, knows more than either
+    of them reveals. The command prints only counts, never a value of a record. Keep this output inside your office all
+    the same.
 
-    With --id, the records of a person are linked: an intruder then knows the keys in both files (which may have
-    changed, or be in other bands), sees in one what the other hides, and knows who came and who left. With
-    --same-order, records are linked by their place. Without a link, the classes are counted in both files: which only
-    one has, which differ by few records, and which bands cross.
+    With --id, the records of a person are linked: the intruder knows the keys in both files (they may have changed, or
+    be in other bands), sees in one file what the other hides, and knows who came and who left. With --same-order,
+    records are linked by position. Without a link, the command compares the classes of the two files: which classes
+    only one file has, which differ by few records, and which bands cross.
 
-    With --person, all records of a person are linked: an intruder then knows the keys of one record in each file, and
-    the persons who have such a record in each are alike. With --id, too, the intruder may know that both are the same
-    record. A key that one file hides is filled in from the same record in the other, or where all the person's records
-    there have one value.
+    With --person, all records of a person are linked: the intruder knows the keys of one record in each file, and two
+    persons are alike if both have such a record in each file. With --id too, the intruder may also know that the two
+    are the same record. A key that one file hides is filled in from the same record in the other file, or from all
+    records of the person there if they have one value.
 
-    OLD and NEW are files that kanon-lab measure reads. A key that only one of them has counts there.
+    OLD and NEW are files that kanon-lab measure reads. If only one of them has a key variable, it counts in that file.
 
     Exit code: 0 on success; 1 if --fail-under-k is not met; 2 after bad input.
     """

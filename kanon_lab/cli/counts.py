@@ -54,7 +54,7 @@ _FORMATS_OF_GUESSES: dict[str, Any] = {
 
 @click.command(cls=Command, name="population", epilog=_OF_POPULATION)
 @click.argument("source")
-@click.option("--year", type=int, help="Use the counts of this year; required if the file has several.")
+@click.option("--year", type=int, help="Use the counts of this year; required if the file has several years.")
 @click.option(
     "--place",
     "places",
@@ -83,25 +83,27 @@ _FORMATS_OF_GUESSES: dict[str, Any] = {
 @click.option(
     "--round-each-k",
     is_flag=True,
-    help="Round the number for every single k before adding up, as in Cuadros 2-4 of the study.",
+    help="Round the number for every single k before adding up, as in Cuadros 2-4 of the study.  "
+    "[default: do not round]",
 )
 @click.option(
     "--correctness",
     is_flag=True,
-    help="Add the share of right guesses, if an intruder guesses each person among those with the same place, sex and "
-    "date of birth.",
+    help="Add the share of right guesses of an intruder who guesses each person among those with the same place, sex "
+    "and date of birth.",
 )
 @click.option(
     "--exact",
     is_flag=True,
-    help="Add 95% intervals (lower, upper) from the exact distribution, which hold where few persons are expected.",
+    help="Add 95% intervals (lower, upper) from the exact distribution: they are valid even if few "
+    "persons are expected.",
 )
 @click.option(
     "--pool-ages",
     metavar="AGE",
     default="85",
     show_default=True,
-    help="Pool all ages from this one on, as the study did; or none.",
+    help="Pool all ages from this one on, as the study did; none: do not pool.",
 )
 @click.option(
     "--columns",
@@ -120,8 +122,8 @@ def population(
 
     SOURCE is spain-2010 (the embedded population), ine-33570 (after "kanon-lab data fetch ine-33570"), or a .px, .csv,
     .tsv, .xlsx, .xls, .parquet or .zip file with a row for each place, sex and five-year age group ("0-4", ..., "85+")
-    or year of age, and its number of persons. A person is k-anonymous when k persons share place, sex and date of
-    birth, which is known by day, month or year.
+    or year of age, and its number of persons. A person is k-anonymous if k persons, this one included, share place, sex
+    and date of birth. The date is known by day, month or year.
     """
     from kanon_lab import population as law
     from kanon_lab.data.counts import load_counts
@@ -189,13 +191,13 @@ def _whole_number(text):
 
 @click.group()
 def data() -> None:
-    """List, fetch, find and make data sets."""
+    """List, download, locate and make data sets."""
 
 
 @data.command("list", cls=Command, epilog="Example: kanon-lab data list --json")
 @json_option
 def list_(as_json: bool) -> None:
-    """List the data sets: those of the package and those to fetch."""
+    """List the data sets that the package contains, and those that it can download."""
     from kanon_lab.data.sets import catalogue
 
     sets = catalogue()
@@ -205,17 +207,17 @@ def list_(as_json: bool) -> None:
 
 @data.command(cls=Command, epilog="Example: kanon-lab data fetch ine-33570")
 @click.argument("name")
-@click.option("--force", is_flag=True, help="Download again even if the file is there.")
+@click.option("--force", is_flag=True, help="Download again even if the file is already there.")
 @json_option
 def fetch(name: str, force: bool, as_json: bool) -> None:
     """Download the data set NAME and print its path.
 
-    The file is checked and kept in the cache folder. An interrupted download continues on the next run.
+    The command checks the file and keeps it in the cache folder. An interrupted download continues on the next run.
     """
     from kanon_lab.data.sets import fetch
 
     if not fetch(name, force=force)[1]:
-        click.echo(f"{name} is already there (a fetched one is downloaded again with --force)", err=True)
+        click.echo(f"{name} is already there (--force downloads it again)", err=True)
     _print_path(name, as_json)
 
 
@@ -232,21 +234,21 @@ def make() -> None:
     """Make invented data sets of any size."""
 
 
-@make.command(cls=Command, epilog=_OF_REGISTER)
+@make.command(cls=Command, epilog=_OF_REGISTER, short_help="Draw an invented register of Spain.")
 @click.option(
     "--persons",
     type=int,
     metavar="N",
     help="Draw a random sample of N persons.  [default: all 47,021,031, in the exact counts of spain-2010]",
 )
-@click.option("--out", required=True, metavar="OUT", help="Write this .parquet file, of about 4 bytes a person.")
+@click.option("--out", required=True, metavar="OUT", help="Write this .parquet file, of about 4 bytes per person.")
 @click.option("--seed", type=int, default=1, show_default=True, metavar="S", help="Seed of the random numbers.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT if it exists.")
 @json_option
 def register(persons: int | None, out: str, seed: int, overwrite: bool, as_json: bool) -> None:
-    """Draw an invented register of Spain: place, sex and birth_date, one row a person, in random order.
+    """Draw an invented register of Spain: place, sex and birth_date, one row per person, in random order.
 
-    The number of persons of each municipality, sex and age group is that of spain-2010. Within an age group,
+    The number of persons in each municipality, sex and age group is the same as in spain-2010. Within an age group,
     each of the 1,826 days is equally likely as a date of birth, as "kanon-lab population spain-2010 --dates day"
     assumes. The group 85 and over is also treated as five years wide.
     """

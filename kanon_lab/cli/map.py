@@ -21,7 +21,7 @@ Example:
   kanon-lab protect survey.csv --recipe chosen.yml --out protected.csv --fail
 
 \b
-where map.yml holds
+where map.yml contains
   key_variables: [region, sex, age]
   weight: weight
   released_as_is: [opinion]
@@ -50,27 +50,30 @@ where map.yml holds
 @click.option(
     "--at-most",
     metavar="RISK",
-    help="Find the recipe of least loss with no more risk than this, besides the limits: 0.05, or a number of records.",
+    help="Find the recipe with the least loss among those that meet the limits and have at most this risk: 0.05, or a "
+    "number of records.",
 )
-@click.option("--risk", metavar="NAME", help="Measure of risk, or a limit.  [default: global_risk]")
-@click.option("--loss", metavar="NAME", help="Measure of loss.  [default: non_uniform_entropy]")
+@click.option(
+    "--risk", metavar="NAME", help="Compare recipes by this measure of risk, or by a limit.  [default: global_risk]"
+)
+@click.option("--loss", metavar="NAME", help="Compare recipes by this measure of loss.  [default: non_uniform_entropy]")
 @click.option(
     "--repeats",
     default="1",
     callback=whole_number,
     metavar="R",
-    help="Try so many seeds of each random recipe.  [default: 1]",
+    help="Try this many seeds for each random recipe.  [default: 1]",
 )
 @click.option("--worst", is_flag=True, help="Judge a recipe by its worst seed.  [default: by the mean of all seeds]")
 @click.option(
     "--workers",
     callback=whole_number,
     metavar="W",
-    help="Run so many processes.  [default: one for each processor, if it takes long]",
+    help="Run this many processes.  [default: one per processor if the map takes long, else one]",
 )
 @reads_microdata("recipe_path", "out", "write_recipe")
 @click.option("--out", metavar="OUT", help="Write the measures of every recipe to this file, such as map.csv.")
-@click.option("--write-recipe", metavar="PATH", help="Write the recipe of least loss to this file.")
+@click.option("--write-recipe", metavar="PATH", help="Write the recipe with the least loss to this file.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT and PATH if they exist.")
 @json_option
 def map(  # noqa: A001 (the name of the command)
@@ -78,16 +81,18 @@ def map(  # noqa: A001 (the name of the command)
 ):
     """Compare every recipe of a grid on the records in FILE by risk and loss.
 
-    The section grid of the recipe lists values for every $name in it; as a step, a $name takes a step, a list of steps,
-    or null for none. Each recipe is judged by the limits of the recipe. The command prints the recipes that no other
-    beats in both risk and loss, out of those that meet every limit if some do; and, with limits or --at-most, the one
-    of least loss that meets all of this. It says which limits no recipe meets, and how near the best came. If the
-    recipe is the configuration of a report with a section map, its own steps are marked among the others. Recipes that
-    cannot be applied are counted; their errors are in the JSON and in OUT. The command only compares recipes: it
-    writes no protected file and prints no value of a record.
+    The section grid lists the values to try for each $name in the recipe. A $name in place of a step takes a step, a
+    list of steps, or null for no step. The command judges every recipe by the limits, and prints the recipes that no
+    other recipe beats in both risk and loss; if some recipes meet every limit, it prints only those. With limits or
+    --at-most, it also prints the recipe with the least loss that meets all of them. It says which limits no recipe
+    meets, and how near the best recipe came.
 
-    Exit code: 0 on success; 1 if no recipe meets --at-most, or if none meets every limit and --at-most or
-    --write-recipe asks for one; 2 after bad input.
+    If the recipe is the configuration of a report with a section map, the report's own steps are marked among the
+    recipes. Recipes that cannot be applied are counted; their errors are in the JSON and in OUT. The command only
+    compares recipes: it writes no protected file and prints no value of a record.
+
+    Exit code: 0 on success; 1 if no recipe meets --at-most, or if no recipe meets every limit and you gave --at-most or
+    --write-recipe; 2 after bad input.
     """
     from kanon_lab.data.writing import check_target, write_microdata
     from kanon_lab.recipes.grid import grid_candidates
@@ -161,10 +166,10 @@ def _check_target(path, overwrite, file, recipe_path, candidates):
     """Raise an error where the file could not be written in the end, or would replace what is read."""
     if files.status(path) is None:
         if not files.status(Path(path).parent):
-            raise StorageError(f"{path}: its folder is not there; make it or choose another place")
+            raise StorageError(f"{path}: its folder does not exist; create it or choose another place")
         return
     if not overwrite or not files.is_file(path):
-        raise StorageError(f"{path}: is there already; choose another name, or say to replace it (--overwrite)")
+        raise StorageError(f"{path}: already exists; choose another name, or replace it (--overwrite)")
     for candidate in candidates:
         refuse_inputs(path, file, recipe_path, candidate.recipe)
 

@@ -94,7 +94,7 @@ def _shares(context, parameter, texts):
 @column_option("--household", "Household ID: also measure the risk of whole households.  [default: none]")
 @column_option(
     "--person",
-    "Person ID, where a person has several records: count persons, not records.  [default: each record is one]",
+    "Person ID, if a person has several records: count persons, not records.  [default: each record is a person]",
 )
 @click.option(
     "--sensitive",
@@ -111,7 +111,7 @@ def _shares(context, parameter, texts):
     "--classes",
     multiple=True,
     metavar="COUNTS",
-    help="Read counts that --save-classes wrote, in place of FILE. Repeat it to add up several parts.",
+    help="Read counts that --save-classes wrote, instead of FILE. Repeat it to add up several parts.",
 )
 @click.option(
     "--save-classes",
@@ -163,16 +163,18 @@ def _shares(context, parameter, texts):
     multiple=True,
     callback=_bands,
     metavar="S=EDGE,...",
-    help="Group a sensitive quantity: income=1000,2000 makes below 1000, 1000 to below 2000, and the rest. Repeatable.",
+    help="Group a sensitive quantity: income=1000,2000 gives below 1000, 1000 to below 2000, and "
+    "2000 or more. Repeatable.  [default: no bands]",
 )
 @click.option(
     "--population",
     metavar="FILE",
-    help="Also count each key in this file of the population that the records are from, which has the same keys.  "
-    "[default: none]",
+    help="Also count how many persons of the population have each key, in this file of the population with the same "
+    "key variables.  [default: none]",
 )
 @column_option(
-    "--population-count", "Column of numbers of persons in it, where a row is a group.  [default: a row is a person]"
+    "--population-count",
+    "Column of --population with the number of persons, if a row is a group.  [default: each row is a person]",
 )
 @click.option(
     "--fail-under-k",
@@ -200,13 +202,13 @@ def measure(
 ):
     """Measure anonymity, risk and diversity of the records in FILE.
 
-    Only counts are printed, never a value of a record. Keep this output inside your office all the same: comparing a
-    run with a person and a run without reveals that person's values.
+    The command prints only counts, never a value of a record. Keep this output inside your office all the same:
+    comparing a run with a person and a run without reveals that person's values.
 
     FILE is a .csv, .parquet, .xlsx, .sav, .dta or .sas7bdat file (.gz may follow) with a row for each record, or a data
     set such as health-survey. A csv file is in UTF-8, UTF-16 or Windows-1252. f_k is the number of records that share a
-    record's keys, F_k the sum of their weights. With --person, f_k is the number of different persons of these records,
-    and persons are counted: one is unique, below k or at risk if one of its records is.
+    record's keys, F_k the sum of their weights. With --person, the command counts persons: f_k is the number of
+    different persons with these keys, and a person is unique, below k or at risk if one of the person's records is.
 
     Exit code: 0 on success; 1 if --fail-under-k is not met; 2 after bad input.
     """
@@ -342,7 +344,7 @@ def _table(kind, n, results):
     metavar="F",
     help="Sampling fraction of the sample, between 0 and 1, used for the subsamples too. Not with --weight.",
 )
-@column_option("--weight", "Sampling weight: draw each record with probability 1 / weight, in place of --fraction.")
+@column_option("--weight", "Sampling weight: draw each record with probability 1 / weight, instead of --fraction.")
 @column_option(
     "--cluster",
     "Column of the clusters (primary sampling units) that the survey drew: draw whole clusters, because the survey "
@@ -353,18 +355,20 @@ def _table(kind, n, results):
     type=float,
     metavar="F",
     help="Share of all clusters that the survey drew, if it took only some households or persons in each: draw "
-    "both again.  [default: clusters are whole]",
+    "both stages again.  [default: clusters are whole]",
 )
 @column_option(
     "--household",
     "Household ID, if the survey took whole households: draw whole households, within --cluster if it is named.",
 )
 @click.option(
-    "--repeats", type=int, default=1, show_default=True, metavar="R", help="Draw so many subsamples, up to 100,000."
+    "--repeats", type=int, default=1, show_default=True, metavar="R", help="Draw this many subsamples, up to 100,000."
 )
 @click.option("--seed", type=int, default=0, show_default=True, metavar="S", help="Seed of the random numbers.")
 @click.option(
-    "--fixed-size", is_flag=True, help="Draw a fixed number of records.  [default: each record by its own draw]"
+    "--fixed-size",
+    is_flag=True,
+    help="Draw a fixed number of records.  [default: draw each record on its own, so that the number varies]",
 )
 @click.option(
     "--p-a",
@@ -394,15 +398,17 @@ def subsample(
     as_json,
     **options,
 ):
-    """Estimate the risk of identification in the sample FILE from subsamples of it.
+    """Estimate the risk of identification in the sample FILE by drawing subsamples of it.
 
     We assume that the sample relates to the population as a subsample relates to the sample.
 
     FILE is a .csv, .parquet, .xlsx, .sav, .dta or .sas7bdat file (.gz may follow) with a row for each record, or a data
-    set such as health-survey. A csv file is in UTF-8, UTF-16 or Windows-1252. FILE has n1 records, of which u1 are
-    unique in it. A subsample has n2 records: u2 are unique in the subsample, and u of these also in FILE. Then
-    p(c) = (u1/n1)(u/u2), p(d) = u/u2, and p(identification) = p(a) p(b) p(c) p(d), where p(b) is the fraction. If the
-    survey drew clusters or households, name their columns, so that subsamples are drawn in the same way.
+    set such as health-survey. A csv file is in UTF-8, UTF-16 or Windows-1252. If the survey drew clusters or
+    households, name their columns, so that subsamples are drawn in the same way.
+
+    FILE has n1 records; u1 of them are unique in FILE. A subsample has n2 records; u2 of them are unique in the
+    subsample, and u of these u2 are unique in FILE too. Then p(c) = (u1/n1)(u/u2), p(d) = u/u2, and p(identification) =
+    p(a) p(b) p(c) p(d), where p(b) is the fraction.
 
     Exit code: 0 on success; 2 after bad input.
     """

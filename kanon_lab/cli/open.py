@@ -28,11 +28,19 @@ _TEXT_ONLY = {"elinks", "links", "lynx", "w3m", "www-browser"}
 @click.command(cls=Command, name="open", epilog=_OF_OPEN)
 @optional_file_argument
 @click.option(
-    "--language", type=click.Choice(["en", "es"]), default="en", show_default=True, help="Language of the page."
+    "--language",
+    type=click.Choice(["en", "es"]),
+    default="en",
+    show_default=True,
+    help="Show the page in this language.",
 )
 @click.option("--no-browser", is_flag=True, help="Only print the address of the page: do not open a browser.")
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Port of the page.  [default: a free one]"
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    metavar="N",
+    help="Serve the page at this port.  [default: a free one]",
 )
 @click.option(
     "--wait",
@@ -40,15 +48,15 @@ _TEXT_ONLY = {"elinks", "links", "lynx", "w3m", "www-browser"}
     default=20,
     show_default=True,
     metavar="SECONDS",
-    help="End so long after the last window is closed. Until then you can open it again.",
+    help="End this many seconds after the last window is closed. Until then you can open it again.",
 )
 @json_option
 def open(file, language, no_browser, port, wait, as_json):
     """Open the workbench in the browser: from the microdata in FILE to a protected file, by clicking.
 
-    FILE is a microdata file or a data set such as health-survey. Without it, choose a file in the page, from the folder
-    where you started the command. Nobody else can open the page: it needs this machine and the token in the printed
-    address. Close the window or press Ctrl-C to end. What stays are the files that you saved and the settings of your
+    FILE is a microdata file or a data set such as health-survey. Without FILE, choose a file in the page, from the
+    folder where you started the command. Nobody else can open the page: it needs this machine and the token in the
+    printed address. Close the window or press Ctrl-C to end. The files that you saved remain, and the settings of your
     work, without data.
     """
     if find_spec("voila") is None:

@@ -66,7 +66,7 @@ def names(context: click.Context, parameter: click.Parameter, texts: tuple[str, 
 def one_name(context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> str | None:
     """The one name given, or None; a name may have commas."""
     if len(texts) > 1:
-        raise OptionError(f"{parameter.opts[0]} stands {len(texts)} times; name one column")
+        raise OptionError(f"{parameter.opts[0]} is given {len(texts)} times; name one column")
     name = texts[0].strip() if texts else None
     if name == "":
         raise OptionError(f"{parameter.opts[0]} is empty; name a column, or leave it out")
@@ -132,7 +132,7 @@ missing_option = click.option(
     type=click.Choice([*MISSING_POLICIES]),
     default="wildcard",
     show_default=True,
-    help="How to treat a missing key: it matches any value, it is a value of its own, or it is an error.",
+    help="What a missing key means: it matches any value, it is a value of its own, or it is an error.",
 )
 na_option = click.option(
     "--na",
@@ -151,7 +151,8 @@ thousands_option = click.option(
     "--thousands",
     metavar="SIGN",
     callback=_sign,
-    help="Sign between thousands in a csv file: . or , or ' or a space.  [default: a point where that is sure]",
+    help="Sign between thousands in a csv file: . or , or ' or a space.  [default: a point, if it can "
+    "mean nothing else]",
 )
 sheet_option = click.option(
     "--sheet", metavar="NAME", help="Sheet of an xlsx file, by its name or its number.  [default: the first]"
@@ -181,12 +182,12 @@ engine_option = click.option(
 spill_option = click.option(
     "--spill",
     metavar="FOLDER",
-    help="Folder for what an engine cannot keep in memory while it runs.  [default: the folder for temporary files]",
+    help="Folder for data that an engine cannot keep in memory.  [default: the folder for temporary files]",
 )
 fail_on_cautions_option = click.option(
     "--fail-on-cautions",
     is_flag=True,
-    help="As --fail, but if the result has a caution: a risk that no limit counts. Give both to fail on either.",
+    help="Like --fail, but for a caution: a risk that no limit counts. Give both options to fail on either.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, for programs.")
 
@@ -256,7 +257,7 @@ class Source:
 
         options = self._options(usual, memory=files.limit(), spill=self.spill)
         if options.pop("sheet", None) is not None:
-            raise OptionError("--sheet: an engine reads no workbook; leave it out, or take --engine memory")
+            raise OptionError("--sheet: an engine reads no workbook; leave it out, or use --engine memory")
         options.pop("keep_missing_codes", None)  # the formats that an engine reads declare none
         if (sign := options.pop("thousands", None)) is not None:
             options["dialect"] = replace(options.get("dialect") or Dialect(), thousands=sign)

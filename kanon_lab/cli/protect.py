@@ -30,7 +30,7 @@ Example:
   kanon-lab protect survey.csv --recipe recipe.yml --out protected.csv
 
 \b
-where recipe.yml holds
+where recipe.yml contains
   key_variables: [region, sex, age]
   weight: weight
   direct_identifiers: [name]
@@ -44,19 +44,24 @@ where recipe.yml holds
 @click.command(cls=Command, name="protect", epilog=_EXAMPLES)
 @file_argument
 @click.option(
-    "--recipe", "recipe_path", required=True, metavar="R.yml", help="Recipe: the roles of the variables, and the steps."
+    "--recipe",
+    "recipe_path",
+    required=True,
+    metavar="R.yml",
+    help="Read the roles of the variables and the steps from this file.",
 )
 @click.option(
     "--out",
     metavar="OUT",
     help="Write the protected records to this file, in the format of its extension. Not needed with --dry-run.",
 )
-@click.option("--overwrite", is_flag=True, help="Replace OUT if it exists and holds something else.")
+@click.option("--overwrite", is_flag=True, help="Replace OUT if it exists with other contents.  [default: refuse]")
 @click.option("--dry-run", is_flag=True, help="Print the report, but write nothing.")
 @click.option(
     "--neutralise",
     is_flag=True,
-    help="In a .csv or .xlsx OUT, put an apostrophe before texts that a spreadsheet would run as formulas.",
+    help="In a .csv or .xlsx OUT, put an apostrophe before texts that a spreadsheet would run as formulas.  "
+    "[default: leave them]",
 )
 @reads_microdata("recipe_path", "out")
 @engine_option
@@ -66,34 +71,35 @@ where recipe.yml holds
     "least",
     callback=whole_number,
     metavar="K",
-    help="If a record is below K in the end, write nothing and exit with 1 after the report.",
+    help="If a record is below K after the last step, print the report, write nothing and exit with 1.",
 )
-@click.option("--fail", is_flag=True, help="If a limit is not met, write nothing and exit with 3 after the report.")
+@click.option("--fail", is_flag=True, help="If a limit is not met, print the report, write nothing and exit with 3.")
 @fail_on_cautions_option
 @json_option
 def protect(source, recipe_path, out, overwrite, dry_run, neutralise, least, fail, fail_on_cautions, as_json):
     """Apply a recipe to the records in FILE, write them to OUT, and print their risk and utility.
 
     FILE and OUT are .csv, .parquet, .xlsx, .sav or .dta files (.gz may follow); FILE may also be a .sas7bdat file, or a
-    data set such as health-survey. A suppressed value is an empty cell in csv, and a missing value in other
-    formats. OUT must not be one of the input files. The same recipe with the same seed always writes the same bytes.
-    No value of a record is printed. The configuration of a report is a recipe too, and writes the same file as
-    kanon-lab report --protected. --na and --missing-codes replace the settings of the recipe.
+    data set such as health-survey. A suppressed value is an empty cell in csv, and a missing value in other formats.
+    OUT must not be one of the input files. The same recipe with the same seed always writes the same bytes. The command
+    prints no value of a record. The configuration of a report is a recipe too, and writes the same file as kanon-lab
+    report --protected. --na and --missing-codes replace the settings of the recipe.
 
     Only the variables that the recipe names are protected: every other column is released unchanged, and the report
-    names it. Direct identifiers that the recipe names are dropped, and the written file is read again to prove it. The
-    proof finds copies in other columns, in any case and with any accents and punctuation. It does not find an
-    identifier in another coding, such as a part of it.
+    names it. The command drops the direct identifiers that the recipe names, then reads the written file again and
+    checks that no column still has their values, in any case and with any accents and punctuation. The check does not
+    find an identifier in another coding, such as a part of it.
 
     An engine (--engine) protects a .parquet, .csv or .csv.gz FILE, or a folder of such parts, that is larger than
-    memory, by steps that recode, suppress and remove. OUT has the format of FILE; Spark writes a folder of parts.
+    memory, with steps that recode, suppress and remove. OUT has the format of FILE; Spark writes a folder of parts.
     Measures that need single records, and the search for copies of identifiers, are left out; the notes say so.
 
-    The book's page on recipes lists every step and setting. Keep hierarchy files in the recipe's folder: the command
-    looks for them there. The verdict is on K or, without it, on the recipe's k_required.
+    The book's page on recipes lists every step and setting. Keep hierarchy files in the folder of the recipe: the
+    command looks for them there. The verdict on k uses the K of --fail-under-k or, without it, the k_required of the
+    recipe.
 
-    Exit code: 0 on success; 1 if --fail-under-k is not met; 2 after bad input; 3 if --fail is used and a limit is not
-    met, or --fail-on-cautions and there is a caution.
+    Exit code: 0 on success; 1 if --fail-under-k is not met; 2 after bad input; 3 with --fail if a limit is not met, or
+    with --fail-on-cautions if there is a caution.
     """
     if out is None and not dry_run:
         raise OptionError("--out is not given; name the file to write, or try the recipe with --dry-run")

@@ -105,7 +105,7 @@ def _states(protection, of=""):
     """What the steps did and the measures after them, first those of the households."""
     for step in protection.steps:
         if step.households is not None:
-            yield from _states(step.households, " (one record a household)")
+            yield from _states(step.households, " (one record per household)")
     history = protection.history.reset_index()
     names = {"records_touched": "touched", "cells_changed": "changed", "cells_suppressed": "suppressed"}
     names |= {"columns_removed": "removed"}
@@ -166,7 +166,7 @@ def _measures(protection, history):
     rows = [row.at(level) for row in known for level in (protection.k if row.levels else [""])]
     yield "Counted in the population after each step{of}", *_heads(rows, share=_risk)
 
-    names = {"equal_cells": "as they came", "known_cells": "not missing"}
+    names = {"equal_cells": "unchanged", "known_cells": "not missing"}
     formats = dict.fromkeys(names.values(), percent)
     names |= {f"distinct_{name}": f"values of {shortened(name)}" for name in spec.key_variables}
     yield "Key cells after each step{of}: shares, and different values", names, formats

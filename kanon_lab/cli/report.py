@@ -40,7 +40,7 @@ Example:
   kanon-lab report survey.csv --config report.yml --out report.html --fail
 
 \b
-where report.yml holds
+where report.yml contains
   title: Household survey, the file for public use
   language: en
   key_variables: [region, sex, age]
@@ -53,11 +53,11 @@ where report.yml holds
     - suppress: {importance: {sex: 1, region: 2, age: 3}}
 
 \b
-The page and the protected file, for programs:
+The page and the protected file, with the result as JSON:
   kanon-lab report survey.csv --config report.yml --out report.html --protected public.csv --fail --json
 
 \b
-Others, of many configurations and with settings in place of those in the file:
+Several configurations, and settings that replace those in the file:
   kanon-lab report survey.csv --config a.yml --config b.yml --out reports/
   kanon-lab report survey.csv --config a.yml --config b.yml --out survey-{name}.html
   kanon-lab report survey.csv --config report.yml --set language=es --set limits.k=5 --out informe.html
@@ -74,7 +74,7 @@ Others, of many configurations and with settings in place of those in the file:
     type=click.Choice(["en", "es"]),
     default="en",
     show_default=True,
-    help="Language of the comments and of the report.",
+    help="Write the comments and the report in this language.",
 )
 @na_option
 @missing_codes_option
@@ -85,15 +85,16 @@ Others, of many configurations and with settings in place of those in the file:
 @click.option("--schema", is_flag=True, help="Only print the JSON Schema of configurations, for editors.")
 @json_option
 def init(file, out, language, na, missing_codes, keep_missing_codes, thousands, sheet, schema, as_json):
-    """Write a first configuration, with comments, of a report on the microdata in FILE.
+    """Write a first configuration, with comments, for a report on the microdata in FILE.
 
-    FILE is as in kanon-lab protect, or a data set such as health-survey. The command guesses which column is a key
-    variable, the weight and so on, from the names of the columns and the number and shape of their values. It marks
-    the guesses that it is unsure of, with the other roles that the column may have. Read and correct them. No value of
-    a record is written or printed, but codes whose label says that there is no answer. A file that exists is never
-    replaced.
+    FILE is a file that kanon-lab protect reads, or a data set such as health-survey. The command guesses which column
+    is a key variable, the weight and so on, from the names of the columns and the number and shape of their values. It
+    marks the guesses that it is unsure of, with the other roles that the column may have. Read and correct them. The
+    command writes and prints no value of a record, except codes whose label says that there is no answer. It never
+    replaces an existing file.
 
-    Editors complete and check the settings if the JSON Schema of the last example is beside the configuration.
+    Save the JSON Schema (last example) in the folder of the configuration: then your editor completes and checks the
+    settings.
     """
     if schema:
         from kanon_lab.recipes.plan import config_schema
@@ -151,35 +152,47 @@ def _print_guesses(guesses, notes, out):
     doubts = table[table["unsure"]].groupby(["role", "other"], sort=False)["variable"]
     print_lines(f"{doubt(role, other, texts)}: {', '.join(names)}" for (role, other), names in doubts)
     print_lines(f"note: {note}" for note in notes)
-    print_lines([f"written: {out}; its roles are guesses: read and mend it before a report"])
+    print_lines([f"written: {out}; its roles are guesses: read and correct them before you make a report"])
 
 
 def _refuse_old(out):
     if files.status(out) is not None:
-        raise StorageError(f"{out}: is there already; choose another name (--out), or remove it first")
+        raise StorageError(f"{out}: already exists; choose another name (--out), or remove it first")
 
 
 @click.command(cls=Command, name="report", epilog=_OF_REPORT)
 @file_argument
-@click.option("--config", "configs", multiple=True, metavar="YML", help="Configuration of a report. Repeatable.")
+@click.option(
+    "--config",
+    "configs",
+    multiple=True,
+    metavar="YML",
+    help="Read the configuration from this file. Repeatable: each gives a page.",
+)
 @click.option(
     "--out",
     metavar="OUT",
-    help="Write the page to this file; for several configurations a folder, or a name with {name}.",
+    help="Write the page to this file; for several configurations, give a folder or a name with {name}.",
 )
 @click.option(
-    "--protected", metavar="OUT", help="Also write the protected file; {name} as in --out.  [default: only the page]"
+    "--protected",
+    metavar="OUT",
+    help="Also write the protected file here; {name} as in --out.  [default: only the page]",
 )
-@click.option("--overwrite", is_flag=True, help="Replace the protected file if it exists and holds something else.")
 @click.option(
-    "--internal", is_flag=True, help="Write a page for the office only, with every setting, category and rare key."
+    "--overwrite", is_flag=True, help="Replace the protected file if it exists with other contents.  [default: refuse]"
+)
+@click.option(
+    "--internal",
+    is_flag=True,
+    help="Write a page for the office only, with every setting, category and rare key.  [default: a public page]",
 )
 @click.option(
     "--set",
     "overrides",
     multiple=True,
     metavar="NAME=VALUE",
-    help="Replace a setting of the configuration. Repeatable.",
+    help="Use this value instead of the one in the configuration. Repeatable.",
 )
 @click.option("--fail", is_flag=True, help="If a limit is not met, write only the page and exit with 3.")
 @fail_on_cautions_option
@@ -192,30 +205,31 @@ def report(
 ):
     """Write one HTML page on FILE and its protection by the steps of a configuration.
 
-    The page needs no network, holds no record, and has at most 2 MB; only its owner may read it. It shows the verdict
-    on the limits, key variables, classes, the riskiest combinations as counts, diversity, each step, risk and utility.
+    The page needs no network, contains no record, and has at most 2 MB; only its owner may read it. It shows the
+    verdict on the limits, key variables, classes, the riskiest combinations as counts, diversity, each step, risk and
+    utility.
 
-    FILE is a .csv, .parquet, .xlsx, .sav, .dta or .sas7bdat file (.gz may follow), or a data set such as
-    health-survey. A configuration is a recipe for kanon-lab protect plus the settings of the report. The command checks
-    every configuration before it reads FILE. For several configurations, OUT is a folder, where each page gets the
-    name of its configuration, or a name in which {name} is replaced by it.
+    FILE is a .csv, .parquet, .xlsx, .sav, .dta or .sas7bdat file (.gz may follow), or a data set such as health-survey.
+    A configuration is a recipe for kanon-lab protect plus the settings of the report. The command checks every
+    configuration before it reads FILE. For several configurations, OUT is a folder, or a name that contains {name},
+    which stands for the name of the configuration.
 
-    --protected also writes the protected file, the same bytes as kanon-lab protect writes: the command writes both the
-    page and the file, or neither. Only with --fail, if a limit is not met, or with --fail-on-cautions, if there is a
-    caution, it writes the page alone. It never replaces an input file and, without --overwrite, no file with other
-    bytes.
+    --protected also writes the protected file, with the same bytes as kanon-lab protect: the command writes both the
+    page and the file, or neither. There is one exception: if a limit is not met with --fail, or there is a caution with
+    --fail-on-cautions, it writes only the page. It never replaces an input file. Without --overwrite it does not
+    replace an existing protected file that has other contents.
 
     --internal writes a page for the office instead, marked as confidential on every screen. It adds the codes of groups
-    and mappings, what each category became, and the key values at the highest risk. Keep it inside the office.
+    and mappings, what each category became, and the key values with the highest risk. Keep it inside the office.
 
     An engine (--engine) reports on a .parquet, .csv or .csv.gz FILE, or a folder of such parts, that is larger than
-    memory, by steps that recode, suppress and remove. The page then has no map and no measures that need single
+    memory, with steps that recode, suppress and remove. The page then has no map and no measures that need single
     records, and says so.
 
     If a step fails, its notebook is kept beside the page as NAME.failed.ipynb, without anything that may quote data.
 
-    Exit code: 0 on success; 2 after bad input; 3 if --fail is used and a limit is not met, or --fail-on-cautions and
-    there is a caution.
+    Exit code: 0 on success; 2 after bad input; 3 with --fail if a limit is not met, or with --fail-on-cautions if there
+    is a caution.
     """
     if not configs:
         raise OptionError("--config is not given; name a configuration (kanon-lab init writes a first one)")
@@ -330,7 +344,7 @@ def _print(rows):
         print_lines([f"{row['report']}: {size:,} bytes, {row['seconds']:.1f} s ({row['config']})"])
         print_lines(judged_lines(row))
         seed = row["parameters"].get("seed")
-        lines = [f"seed: {seed}; keep it secret, with the file as it came"] if seed else []
+        lines = [f"seed: {seed}; keep it secret, like the original file"] if seed else []
         if (file := row["protected"] or {}).get("records"):
             lines.append(f"written: {file['file']}, {file['records']:,} records")
         print_lines(f"  {line}" for line in [*lines, *(f"note: {note}" for note in row["notes"])])

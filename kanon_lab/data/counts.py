@@ -144,7 +144,7 @@ def _cells(
     else:
         files.check_file(path)
         endings = ", ".join(f".{ending}" for ending in COUNTS_FORMATS)
-        raise DataError(f"its name ends in none of {endings} (.gz may follow); convert or rename the file")
+        raise DataError(f"its name must end in one of {endings} (.gz may follow); convert or rename the file")
     cells, notes = in_five_year_groups(cells)
     notes = [*noted, *notes]
     _check_totals(cells)

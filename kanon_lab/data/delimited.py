@@ -268,8 +268,8 @@ class DelimitedReader:
         if (end := _matched(whole, rest, len(rest))) < len(rest):
             fault = "a quotation mark is never closed; close it"
             if re.compile(cell).match(rest, end):
-                remedy = "mend the row, and double a mark that belongs to the text"
-                fault = f"text stands after a closing quotation mark; {remedy}"
+                remedy = "correct the row, and double a mark that belongs to the text"
+                fault = f"there is text after a closing quotation mark; {remedy}"
             before = rest[:end] + b"."
             row, records_before = len(before.splitlines()), re.sub(cell, b".", before).splitlines()
             if len(records_before) < row:  # cells hold lines: then records are counted, and blank lines are not
@@ -299,7 +299,7 @@ class DelimitedReader:
         if faulty:
             row = faulty[0]
             fault = "fewer" if row.actual_columns < row.expected_columns else "more"
-            raise DataError(f"row {rows[row.number - 1]}: {fault} cells than the header has; mend the row")
+            raise DataError(f"row {rows[row.number - 1]}: {fault} cells than the header has; correct the row")
         self._rows = last
         return table, rows
 

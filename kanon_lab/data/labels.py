@@ -172,7 +172,7 @@ def check_unique(frame: pd.DataFrame) -> None:
     twice = frame.duplicated(CELL)
     if twice.any():
         raise DataError(
-            f"row {first_row(twice)}: this place, sex and age group stand in a row before it; add the counts "
+            f"row {first_row(twice)}: an earlier row has the same place, sex and age group; add the counts "
             "up or drop one"
         )
 
@@ -252,7 +252,7 @@ def without_thousands(cells: pd.DataFrame, sign: str | None) -> tuple[pd.DataFra
         whole = texts.str.fullmatch(with_thousands(mark, mixed=sign is not None))
         sure = sign is not None or texts[signed].str.contains(rf"{between}.*{between}|{between}(?!000$)").any()
         if signed.any() and whole.all() and sure:
-            note = f"the sign {mark} in the counts stands between thousands"
+            note = f"the sign {mark} in the counts is read as a sign between thousands"
             return cells.assign(persons=texts.str.replace(mark, "", regex=False)), [note]
     return cells, []
 

@@ -189,7 +189,7 @@ def _read(
         if form in _FIXED:
             raise DataError(_fixed_width(Path(path)))
         endings = ", ".join(f".{ending}" for ending in READ_FORMATS)
-        raise DataError(f"its name ends in none of {endings} (.gz may follow); convert or rename the file")
+        raise DataError(f"its name must end in one of {endings} (.gz may follow); convert or rename the file")
     wanted = None if columns is None else list(dict.fromkeys(map(composed, listed(columns))))
     if wanted == []:
         raise OptionError("columns is empty; name some, or leave it out for all")
@@ -269,7 +269,7 @@ def _parquet(content: bytes, choose: _Choose) -> pd.DataFrame:
     chosen = choose(names)
     check_parquet(content, file.metadata, chosen)
     if nested := [name for name in chosen if pa.types.is_nested(file.schema_arrow.field(name).type)]:
-        raise DataError(f"column {shortened(nested[0])} holds lists or the like; keep one value a cell")
+        raise DataError(f"column {shortened(nested[0])} holds lists or the like; keep one value per cell")
     with files.damaged(NO_PARQUET):
         table = file.read(columns=chosen)
         table.validate(full=True)  # texts too

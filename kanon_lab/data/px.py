@@ -171,14 +171,14 @@ def _arrange(numbers: np.ndarray, dimensions: dict[str, list[str]]) -> Table:
         if not all(understood[kind]):
             position = understood[kind].index(False) + 1
             raise DataError(
-                f"dimension {name}: label {position} is no sex, age, five-year age group, year or coded place; "
+                f"dimension {name}: label {position} is not a sex, age, five-year age group, year or coded place; "
                 "use a table by sex, place, five-year age group and year alone"
             )
         if kind in dimension_labels:
             raise DataError(f"dimension {name}: a second dimension of kind {kind}; use a table with one")
         read: list[Any] = [_READERS[kind](value) for value in values]
         if len({value.code if kind == "place" else value for value in read}) < len(read):
-            raise DataError(f"dimension {name}: a label stands twice; leave one of them out")
+            raise DataError(f"dimension {name}: a label occurs twice; leave one of them out")
         dimension_labels[kind], axes[kind] = read, axis
     if missing := ", ".join(sorted({"sex", "age", "place"} - set(dimension_labels))):
         raise DataError(f"no dimension for {missing}; use a table by sex, place and five-year age group")

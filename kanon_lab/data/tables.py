@@ -78,7 +78,7 @@ def _faults(content: bytes, place: int) -> Iterator[tuple[int, int, str]]:
     for (row, column), cell in formulas._cells.items():  # those there are; others would be made
         value = values._cells[row, column]
         if row > 1 and value.data_type == "e":
-            yield row, column, "an error value; mend the cell, or empty it if the value is missing"
+            yield row, column, "an error value; correct the cell, or empty it if the value is missing"
         # a formula may give an empty text, which is a value
         elif row > 1 and cell.data_type == "f" and value.value is None and value.data_type != "str":
             yield row, column, "a formula without a computed value; open and save the file in a spreadsheet program"
@@ -260,7 +260,7 @@ def _cells_of_xls(content: bytes) -> list[list[object]]:
 def _named(frame: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
     """The columns of counts under their own names; a mapped name is not also looked up as it stands."""
     if unknown := sorted(set(columns) - set(_NAMED)):
-        raise OptionError(f"columns: {unknown[0]} is no column of counts; these can be named: {', '.join(_NAMED)}")
+        raise OptionError(f"columns: {unknown[0]} is not a column of counts; these can be named: {', '.join(_NAMED)}")
     frame = frame.set_axis([name.strip() for name in frame.columns], axis=1)
     _check_names(frame.columns, columns)
     usual = _usual_names([name for name in frame.columns if name not in columns.values()])
@@ -295,7 +295,7 @@ def _check_names(names: pd.Index, columns: Mapping[str, str]) -> None:
         )
     if names.has_duplicates:
         twice = shortened(names[names.duplicated()][0])
-        raise DataError(f"row 1: column {twice} stands twice; give every column its own name")
+        raise DataError(f"row 1: column {twice} occurs twice; give every column its own name")
     if absent := [name for name in columns.values() if name not in names]:
         few = [shortened(name) for name in names[:_MOST_NAMES]]
         more = f" and {len(names) - len(few)} more" if len(names) > len(few) else ""

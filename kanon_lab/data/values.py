@@ -64,7 +64,7 @@ def unnamed(names: Iterable[str]) -> Iterator[Note]:
 
 def wanting(absent: str, names: list[str], *, sure: bool) -> DataError:
     """The error for an absent column; it quotes the nearest name if it is `sure` that row 1 holds names."""
-    remedy = "check that names of columns stand in the first row"
+    remedy = "check that the first row has the names of the columns"
     alike = [name for name in names if name.casefold() == absent.casefold()]
     if sure or alike:
         offered = alike or names

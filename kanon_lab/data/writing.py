@@ -294,7 +294,9 @@ def check_target(path: str | Path, *, neutralise: bool = False) -> str:
     path, form = Path(path), files.file_format(path)
     if form not in FORMATS:
         endings = ", ".join(f".{ending}" for ending in FORMATS)
-        raise StorageError(f"{path}: its name ends in none of {endings} (.gz may follow); choose one of these formats")
+        raise StorageError(
+            f"{path}: its name must end in one of {endings} (.gz may follow); choose one of these formats"
+        )
     if neutralise and form not in _OF_SPREADSHEETS:
         wanted = " or ".join(f".{ending}" for ending in _OF_SPREADSHEETS)
         raise OptionError(f"{path}: formulas are neutralised (--neutralise) in {wanted} only; write one of these")
@@ -302,7 +304,7 @@ def check_target(path: str | Path, *, neutralise: bool = False) -> str:
         if path.is_dir():
             raise StorageError(f"{path}: is a folder; give the path of a file in it")
         if not path.parent.is_dir():
-            raise StorageError(f"{path}: its folder is not there; make it or choose another place")
+            raise StorageError(f"{path}: its folder does not exist; create it or choose another place")
     return form
 
 
@@ -310,10 +312,10 @@ def _check_frame(frame: pd.DataFrame) -> None:
     if len(frame) == 0 or len(frame.columns) == 0:
         raise DataError("there are no records to write")
     if unnamed := [name for name in frame.columns if not isinstance(name, str) or not name.strip()]:
-        raise DataError(f"the name {shortened(repr(unnamed[0]))} of a column is no text; rename it")
+        raise DataError(f"the name {shortened(repr(unnamed[0]))} of a column is not text; rename it")
     if not frame.columns.is_unique:
         twice = shortened(frame.columns[frame.columns.duplicated()][0])
-        raise DataError(f"column {twice} stands twice; give every column its own name")
+        raise DataError(f"column {twice} occurs twice; give every column its own name")
 
 
 def _without_categories(column: pd.Series) -> pd.Series:
@@ -371,7 +373,7 @@ def _check_values(frame: pd.DataFrame, form: str) -> None:
         if "\0" in name or (sheet and len(name) > _CELL):
             raise DataError(f"the name {shortened(name)} of a column is too long or has a zero byte; rename it")
         texts = _texts(column)
-        _refuse(texts.str.contains("\0", regex=False), name, "a text with a zero byte; take it out")
+        _refuse(texts.str.contains("\0", regex=False), name, "a text with a zero byte; remove it")
         if sheet:
             fault = f"a text of more than {_CELL:,} characters; write .csv or .parquet"
             _refuse(texts.str.len() > _CELL, name, fault)
@@ -536,4 +538,4 @@ def refuse_another(draft: Path, path: Path) -> None:
     there = files.status(path)
     if there is None or (there.st_size == draft.stat().st_size and files.sha256(path) == files.sha256(draft)):
         return
-    raise StorageError(f"{path}: holds something else already; choose another name, or say to replace it (--overwrite)")
+    raise StorageError(f"{path}: exists and holds something else; choose another name, or replace it (--overwrite)")

@@ -130,7 +130,7 @@ def _errors(kind: type[Exception]) -> Iterator[None]:
             ) from None
         if "No space left" in text or "Could not write" in text:
             raise StorageError("no space left in the folder of --spill; free some, or name another") from None
-        raise DataError("cannot be read as rows and cells by duckdb; mend the row or the file") from None
+        raise DataError("duckdb cannot read it as rows and cells; correct the row or the file") from None
 
 
 def _text(text: str) -> str:

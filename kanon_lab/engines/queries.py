@@ -230,16 +230,18 @@ def weights_of(engine: Engine, source: Source, name: str, reading: Reading) -> W
         join, number = f"JOIN weighed ON c{at} IS NOT DISTINCT FROM weighed.value", "weighed.number"
         cells, values = _different(engine, source, at, reading)
         if not (holds_decimals(values) or holds_numbers(values)):
-            raise DataError(f"column {shortened(name)} holds weights that are no numbers; mend them")
+            raise DataError(f"column {shortened(name)} holds weights that are not numbers; correct them")
         numbers = values.to_numpy(dtype=float, na_value=np.nan)
         engine.put("weighed", pa.table({"value": cells, "number": pa.array(numbers, from_pandas=False)}))
         n, least, most = int(reading.times[source.columns[at]].sum()), float(numbers.min()), float(numbers.max())
         sound = not np.isnan(numbers).any()
     if not sound or not 0 < least <= most < np.inf or most * n * n == np.inf:
-        raise DataError(f"column {shortened(name)} holds a weight that is missing, or not finite and above 0; mend it")
+        raise DataError(
+            f"column {shortened(name)} holds a weight that is missing, infinite, or not above 0; correct it"
+        )
     pieces = Pieces.of(least, most, n)
     if pieces.count > _MOST_PIECES:
-        raise DataError(f"column {shortened(name)}: its weights are too far apart for an engine; take --engine memory")
+        raise DataError(f"column {shortened(name)}: its weights are too far apart for an engine; use --engine memory")
     return Weighed(pieces, join, number)
 
 

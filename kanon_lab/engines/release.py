@@ -117,10 +117,10 @@ class Records:
         """
         out, names = Path(out), list(columns)
         if self._source.dialect and len(names) == 1:
-            raise OptionError(f"{out}: an empty row of a csv file with one column is none; take --engine memory")
+            raise OptionError(f"{out}: csv cannot hold an empty row of a single column; use --engine memory")
         for name, kind in zip(self._source.columns, self._source.types, strict=True):
             if name in names and pa.types.is_duration(kind) and not _is_text(shown.get(name)):
-                fault = "holds durations, which an engine would write as numbers without a unit; take --engine memory"
+                fault = "holds durations, which an engine would write as numbers without a unit; use --engine memory"
                 raise DataError(f"{out}: column {shortened(name)} {fault}")
         sql = self._put(names, dict(shown), hidden)
         style = None if self._source.dialect is None else self._source.dialect.separator
@@ -135,7 +135,7 @@ class Records:
 
     def _write_folder(self, out: Path, names: list[str], sql: str, style: str | None, overwrite: bool) -> None:
         if files.status(out) is not None and not overwrite:
-            raise StorageError(f"{out}: is there already; choose another name, or say to replace it (--overwrite)")
+            raise StorageError(f"{out}: already exists; choose another name, or replace it (--overwrite)")
         draft = files.new_path(out.parent, ".tmp")
         try:
             self._written(draft, out, names, sql, style)
@@ -167,7 +167,9 @@ class Records:
             header = pd.read_csv(parts[0], sep=style, nrows=0, dtype=str, compression="infer")
             written, complete = list(header.columns), True
         if written != names or not complete:
-            raise DataError(f"{out}: was not written, since it has not the columns and records that it should have")
+            raise DataError(
+                f"{out}: was not written, since it does not have the columns and records that it should have"
+            )
 
     def _put(self, names: list[str], shown: dict[str, pd.Series], hidden: Hidden | None) -> str:
         """Make known what the records are joined with; the query that joins them."""

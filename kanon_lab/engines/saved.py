@@ -55,7 +55,7 @@ def save_counts(counted: CountedFile, path: str | Path, *, overwrite: bool = Fal
     if path.suffix.lower() != ".parquet":
         raise StorageError(f"{path}: counts are saved as .parquet; choose a name that ends so")
     if not overwrite and files.status(path) is not None:
-        raise StorageError(f"{path}: is there already; choose another name")
+        raise StorageError(f"{path}: already exists; choose another name")
     columns = {}
     for name, column in counted.frame.items():  # as it was before it was numbered
         columns[name] = arrow_cells(column)
@@ -121,10 +121,10 @@ def _read(path: Path, rows: int) -> tuple[KeySpec, pd.DataFrame, list[str]]:
     frame = pd.DataFrame({name: as_column(table.column(name), name) for name in names})
     records = frame[_RECORDS].to_numpy()
     if records.dtype != np.int64 or (records < 1).any() or records.sum(dtype=float) > _MOST:
-        raise DataError("is damaged: a count is no whole number from 1 on; count the records again")
+        raise DataError("is damaged: a count is not a whole number of 1 or more; count the records again")
     for name in (_SUM, _REST) if spec.weight else ():
         if frame[name].dtype != float or not np.isfinite(frame[name]).all():
-            raise DataError("is damaged: a sum of weights is no number; count the records again")
+            raise DataError("is damaged: a sum of weights is not a number; count the records again")
     return spec, frame, spelled
 
 

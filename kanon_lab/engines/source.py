@@ -131,7 +131,7 @@ def find_source(
     parts = _parts(path, name)
     form = files.file_format(parts[0])
     if form not in FORMATS or (form == "parquet" and parts[0].suffix.lower() == ".gz"):
-        raise DataError(f"{name}: {engine} reads .parquet, .csv and .csv.gz only; convert it, or take --engine memory")
+        raise DataError(f"{name}: {engine} reads .parquet, .csv and .csv.gz only; convert it, or use --engine memory")
 
     def choose(names: list[str]) -> list[str]:
         chosen(names, wanted, in_row_1=form == "csv")
@@ -196,7 +196,7 @@ def _parquet_source(source: Source, choose: _Choose, folder: Path) -> Source:
             types = tuple(schema.field(name).type for name in written)
             for name, kind in zip(columns, types, strict=True):
                 if pa.types.is_nested(kind):
-                    raise DataError(f"column {name} holds lists or the like; keep one value a cell")
+                    raise DataError(f"column {name} holds lists or the like; keep one value per cell")
                 if pa.types.is_dictionary(kind) and kind.ordered:
                     raise DataError(f"column {name} has categories in an order, which this engine loses")
                 kind = kind.value_type if pa.types.is_dictionary(kind) else kind
@@ -308,7 +308,7 @@ def spill_root(where: str | Path | None) -> Path:
 
     root = temporary_root() if where is None else Path(where).absolute()
     if not root.is_dir():
-        raise StorageError(f"{root if where is None else where}: is no folder; name one with free space (--spill)")
+        raise StorageError(f"{root if where is None else where}: is not a folder; name one with free space (--spill)")
     if re.search(r"[*?\[\]{}\s\"']", str(root)):  # which engines take for patterns, or end a setting of theirs
         raise StorageError(f"{root}: has blanks, quotes or signs of patterns in its path; name a plain one (--spill)")
     return root

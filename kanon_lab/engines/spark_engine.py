@@ -29,7 +29,7 @@ class Spark(Engine):
         import warnings
 
         if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-            raise MissingPackageError("--engine spark needs Java 17 or newer: install it, or take --engine duckdb")
+            raise MissingPackageError("--engine spark needs Java 17 or newer: install it, or use --engine duckdb")
         # What is collected comes through Arrow, without pandas.
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
         from pyspark.errors import PySparkException

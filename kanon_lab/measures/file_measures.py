@@ -244,7 +244,7 @@ def measure(
     check_positive(recursive_c, "recursive_c", _MOST_C)
     spec, bands = as_spec(spec or ()) if isinstance(data, pd.DataFrame) else data.spec, bands or {}
     if strange := [name for name in bands if name not in spec.sensitive_variables]:
-        raise OptionError(f"bands are given for {shortened(str(strange[0]))}, which is no sensitive variable")
+        raise OptionError(f"bands are given for {shortened(str(strange[0]))}, which is not a sensitive variable")
     table = class_table(data, spec) if isinstance(data, pd.DataFrame) else data
     violations = table.violations(k)
     classes = ClassRisks(table, estimator, population)
@@ -304,6 +304,6 @@ def _notes_on_diversity(measured: Diversity, table: ClassTable, bands: Bands | N
     if measured.distance == "ordered":
         has_own_order = bands is not None or getattr(column.dtype, "ordered", False)
         if not has_own_order and any(isinstance(value, str) for value in measured.values):
-            yield f"{name}: its texts are in alphabetical order for the ordered distance, whatever they mean"
+            yield f"{name}: the ordered distance takes its texts in alphabetical order, whatever they mean"
         if measured.values.hasnans:
             yield f"{name}: a missing value is the last in order for the ordered distance"

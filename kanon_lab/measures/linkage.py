@@ -159,10 +159,10 @@ def _add_truth(
     """Add which matches, and which values learned, are right; the index is that of the released table."""
     if not truth.index.equals(index):
         if not truth.index.is_unique or set(truth.index) != set(index):
-            raise OptionError("the truth must have the index of the released table: one identity a record")
+            raise OptionError("the truth must have the index of the released table: one identity per record")
         truth = truth.reindex(index)
     if not ids.is_unique:
-        raise DataError(f"{_REGISTER}: an identity stands twice, so nobody can tell which matches are right")
+        raise DataError(f"{_REGISTER}: an identity occurs twice, so nobody can tell which matches are right")
     person_of_record = ids.get_indexer(pd.Index(truth))
     persons["right"] = (only >= 0) & (person_of_record[only] == np.arange(len(ids)))
     if known is not None:
@@ -192,12 +192,12 @@ def _claims(persons: pd.DataFrame, only: np.ndarray, persons_of_record: np.ndarr
     }
     if "learned" in persons:
         learned = persons["learned"].to_numpy()
-        claims["learned"] = ("all of whose compatible records have the same sensitive value", learned)
+        claims["learned"] = ("whose compatible records all have the same sensitive value", learned)
         claims["learned_from_several"] = ("the same, from two records or more", learned & (records > 1))
     if "right" in persons:
         claims["right"] = ("whose only compatible record is their own", persons["right"].to_numpy())
     if "learned_right" in persons:
-        claims["learned_right"] = ("of whom the value learned is true", persons["learned_right"].to_numpy())
+        claims["learned_right"] = ("for whom the learned value is true", persons["learned_right"].to_numpy())
     sums = {claim: {"meaning": meaning, "persons": rows.sum()} for claim, (meaning, rows) in claims.items()}
     summary = pd.DataFrame.from_dict(sums, orient="index").rename_axis("claim")
     return summary.assign(share=summary["persons"] / len(persons))

@@ -137,14 +137,14 @@ def by_id(
             refuse(columns[-1].isna().to_numpy(), frame.index, id, "no identifier; fill it in, or drop the record")
     _, codes = same_codes(columns)
     fault = (
-        "an identifier that an earlier row has; take one that no two records share or, if a person has several "
+        "an identifier that an earlier row has; use one that no two records share or, if a person has several "
         "records, name the person's (--person, or person: in a configuration)"
     )
     if person is not None:
         both = zip(codes, by_person(old, new, person, names), strict=True)
         group, _ = distinct_rows(np.concatenate([np.column_stack(pair) for pair in both]))
         codes = np.split(group, [len(old)])
-        fault = "a person's earlier row has this identifier too; take one that tells the records of a person apart"
+        fault = "a person's earlier row has this identifier too; use one that differs between the records of a person"
     for column, of, name in zip(columns, codes, names, strict=True):
         with about(name):
             refuse(pd.Series(of).duplicated().to_numpy(), column.index, id, fault)

@@ -252,7 +252,7 @@ def _terms(interactions: object, keys: tuple[str, ...]) -> tuple[tuple[str, ...]
         names = [] if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
         if strange := [name for name in names if name not in keys]:
             remedy = meant(strange[0], keys, "name key variables")
-            raise OptionError(f"interactions: {shortened(str(strange[0]))} is no key variable; {remedy}")
+            raise OptionError(f"interactions: {shortened(str(strange[0]))} is not a key variable; {remedy}")
         if len(names) < 2 or len(set(names)) < len(names):
             raise OptionError(f"interactions: {form}")
         terms.append(tuple(name for name in keys if name in names))

@@ -355,9 +355,9 @@ def upper_tail(values: pd.Series, *, quantile: float = 0.9, weight: pd.Series | 
     weights = np.ones(len(numbers))
     if weight is not None:
         if not weight.index.equals(values.index):
-            raise OptionError("the weights must have the index of the values: one weight a record")
+            raise OptionError("the weights must have the index of the values: one weight per record")
         weights = numbers_of(weight.to_frame(), None)[1][:, 0]
-        fault = "a weight that is no number above 0; mend it or drop the record"
+        fault = "a weight that is not a number above 0; correct it or drop the record"
         refuse(~(weights > 0), values.index, weight.name, fault)
     known = ~np.isnan(numbers)
     order = np.argsort(numbers[known], kind="stable")

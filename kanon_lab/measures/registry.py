@@ -255,8 +255,9 @@ _ROWS = [
     Measure("k_achieved", "anonymity", ("k achieved", "k alcanzado"), attrgetter("table.k_achieved"),
         unit="k", shown="file state summary steps", rounding="k",
         limit=Limit("at least",
-            "is met when an intruder who knows a person's true keys finds at least so many records that may be theirs "
-            "(a missing key matches any value); with `missing: category`, when every released class has so many", "3",
+            "is met when an intruder who knows a person's true keys finds at least this many records that may be "
+            "theirs (a missing key matches any value); with `missing: category`, when every released class has at "
+            "least this many", "3",
             ("For {records} of {all} records, an intruder who knows the true keys finds fewer than {limit} records. "
              "Recode {key} more broadly, which most often makes records rare. Or end the recipe with a step "
              "suppress: {{k_required: {limit}, claim: true_key}}.",
@@ -267,15 +268,16 @@ _ROWS = [
             title=("k (for an intruder who knows the true keys)",
                    "k (para un intruso que conozca las claves verdaderas)"))),
     _claim("compatible",
-        "is met when every record is compatible with at least so many released records, itself included",
+        "is met when every record is compatible with at least this many released records, itself included",
         ("k, as released (compatible records)", "k, tal como se publica (registros compatibles)"),
         ("{records} records, as released, are compatible with fewer than {limit}, some with {value}.",
          "{records} registros, tal como se publican, son compatibles con menos de {limit}, alguno con {value}.")),
-    _claim("true_key", "is met when every true key is compatible with at least so many released records",
+    _claim("true_key", "is met when every true key is compatible with at least this many released records",
         ("k, for true keys", "k, para las claves verdaderas"),
         ("{records} true keys are compatible with fewer than {limit} released records, some with {value}.",
          "{records} claves verdaderas son compatibles con menos de {limit} registros publicados, alguna con {value}.")),
-    _claim("own_class", "is met when every released class has at least so many, a missing value being one of its own",
+    _claim("own_class", "is met when every released class has at least this many records, a missing value being a "
+        "value of its own",
         ("records in the smallest released class", "registros en la menor clase publicada"),
         ("{records} records are in a released class of fewer than {limit}, some in one of {value}.",
          "{records} registros están en una clase publicada de menos de {limit}, alguno en una de {value}.")),
@@ -283,8 +285,8 @@ _ROWS = [
         ("fewest records or persons alike on some keys", "mínimo de registros o personas iguales en algunas claves"),
         attrgetter("table.k_achieved"), unit="k", shown="",
         limit=Limit("at least",
-            "is met when so many records (`at_least`), or persons of the population as the weights estimate them "
-            "(`persons`), are alike by some keys (`keys`), or by each set of so many keys (`size`)",
+            "is met when at least this many records (`at_least`), or persons of the population as estimated by "
+            "the weights (`persons`), share some keys (`keys`), or each set of this many keys (`size`)",
             "[{size: 2, at_least: 3}, {keys: [age, sex], persons: 100}]",
             ("On {variable}, {records} records are among fewer than {limit} alike; the fewest are {value}, on "
              "{columns}. Recode {wide} more broadly. Or name such combinations in a step suppress.",
@@ -296,10 +298,10 @@ _ROWS = [
          "k (para un intruso que tenga también la edición anterior)"),
         attrgetter("k_with"), "release", unit="k", counted=False, shown="",
         limit=Limit("at least",
-            "is met when an intruder who has the file of `earlier_release` too finds at least so many persons alike: "
-            "of those in both, by the keys of both, with what one release hides filled in from the other; and of those "
-            "who are in one only. With a `person`, those alike have such a record in each release. By default the "
-            "limit on `k`, if there is an `earlier_release`", "5",
+            "is met when an intruder who has the file of `earlier_release` too finds at least this many persons alike. "
+            "Persons in both releases are compared by the keys of both, and what one release hides is filled in from "
+            "the other; persons in one release only are compared by its keys. With a `person`, persons are alike if "
+            "they have such a record in each release. Default: the limit on `k`, if there is an `earlier_release`", "5",
             ("An intruder who has the earlier release too finds some person among {value}, and {limit} were wanted. "
              "Recode the keys as in the earlier release, suppress the same cells, give new pseudonyms and shuffle the "
              "records.",
@@ -318,7 +320,7 @@ _ROWS = [
          "k-map: mínimo de personas de la población con la clave de un registro"),
         "k_map", "k", "file state summary", "k",
         limit=Limit("at least",
-            "is met when so many persons of the `population` have the key of each record", "5",
+            "is met when at least this many persons of the `population` have the key of each record", "5",
             ("For {records} of {all} records, fewer than {limit} persons of the population have the same key; the "
              "fewest are {value}. Recode {key} more broadly.",
              "Para {records} de {all} registros, menos de {limit} personas de la población tienen la misma clave; el "
@@ -338,7 +340,7 @@ _ROWS = [
             "at most", "is met when the mean of the individual risks is at most this, from `0` to `1`", "0.02",
             ("The mean risk of a record is {value}, and {limit} was wanted: about {persons} persons would be "
              "re-identified by somebody who looks for all of them. Broader categories of {key} lower it most directly. "
-             "A smaller sample lowers it too, and so does removing a key variable.",
+             "A smaller sample or removing a key variable lowers it too.",
              "El riesgo medio de un registro es {value} y se exigía {limit}: quien buscara a todas las personas "
              "reidentificaría a unas {persons}. Lo baja más directamente usar categorías más amplias en {key}. También "
              "lo bajan una muestra menor y retirar una variable clave."),
@@ -371,16 +373,16 @@ _ROWS = [
         lambda file: float(file.risk.of_class.max()), unit="share", shown="",
         limit=Limit("at most", "is met when no record's individual risk is above this", "0.2",
             ("The record that is easiest to find has a risk of {value}, and {limit} was wanted. A step suppress_risk "
-             "with that threshold lowers it. So do broader categories of {key}.",
+             "with that threshold lowers it. Broader categories of {key} lower it too.",
              "El registro más fácil de encontrar tiene un riesgo de {value} y se exigía {limit}. Lo baja un paso "
              "suppress_risk con ese umbral. También lo bajan categorías más amplias en {key}."))),
     Measure("above_#", "risk", _ABOVE, above,
         unit="records", shown="file state summary", rounding="count", levels="risks",
         limit=Limit(
-            "at most", "is met when at most so many records have a risk above a level; a whole number will do where "
-            "`risks` has one level", "{0.05: 0, 0.02: 100}",
+            "at most", "is met when at most this many records have a risk above a level; a whole number is enough "
+            "if `risks` has one level", "{0.05: 0, 0.02: 100}",
             ("Records with a risk above {level}: {value}, and at most {limit} were wanted. A step suppress_risk with "
-             "that threshold lowers it. So do broader categories of {key}.",
+             "that threshold lowers it. Broader categories of {key} lower it too.",
              "Registros con un riesgo superior a {level}: {value}, y se exigían {limit} como máximo. Lo baja un paso "
              "suppress_risk con ese umbral. También lo bajan categorías más amplias en {key}."),
             name="above_risk", by="level",
@@ -394,10 +396,11 @@ _ROWS = [
         "highest", "share", "file state summary", "risk",
         limit=Limit("at most",
             "is met when at most this share of the persons of the `population` who have the key of a record are in the "
-            "file: who knows that a person is in the population does not learn more of whether they are in the file",
+            "file: anyone who knows that a person is in the population should not learn that they are in the file",
             "0.5",
-            ("Of the persons with some key, {value} are in the file, and {limit} was wanted: who knows such a person "
-             "learns that they are in it ({records} records). Recode {key} more broadly. Or release a smaller sample.",
+            ("Of the persons with some key, {value} are in the file, and {limit} was wanted: anyone who knows such a "
+             "person learns that they are in it ({records} records). Recode {key} more broadly. Or release a smaller "
+             "sample.",
              "De las personas con alguna clave, el {value} está en el archivo y se exigía {limit}: quien conozca a una "
              "de ellas sabe que está en él ({records} registros). Recodifique {key} en categorías más amplias. O "
              "publique una muestra menor."),
@@ -460,8 +463,8 @@ _ROWS = [
         "distinct", "diversity", ("different values", "valores distintos"), lambda values: distinct_l(values.counts),
         **_DIVERSITY, unit="values", rounding="exact", least=True,
         limit=Limit(
-            "at least", "is met when each class has at least so many values of each sensitive variable; one number for "
-            "all, or one for each", "2",
+            "at least", "is met when each class has at least this many values of each sensitive variable; one number "
+            "for all, or one for each", "2",
             ("The fewest different values of {variable} in a class are {value}, and {limit} were wanted: whoever finds "
              "the class learns the value. " + _OR_KEEP[0],
              "El menor número de valores distintos de {variable} en una clase es {value} y se exigía {limit}: quien "
@@ -470,7 +473,8 @@ _ROWS = [
             title=("different values of {variable} in each class", "valores distintos de {variable} en cada clase"))),
     Measure("entropy", "diversity", None, lambda values: entropy_l(values.counts),
         **_DIVERSITY, rounding="tenth", least=True,
-        limit=Limit("at least", "is the same with the entropy's *l* ({doc}`not-enough`)", "{diagnosis: 1.5}",
+        limit=Limit("at least", "is met when each class has at least this *l* by its entropy "
+            "({doc}`not-enough`)", "{diagnosis: 1.5}",
             ("In some class the values of {variable} are as even as {value} equal ones, and {limit} was wanted. "
              + _OR_KEEP[0],
              "En alguna clase los valores de {variable} equivalen a {value} valores igual de frecuentes y se exigían "
@@ -505,9 +509,9 @@ _ROWS = [
          "aciertos por encima del valor más frecuente del archivo"),
         attrgetter("beyond_margins"), "guesses", unit="share", shown="file", rounding="tenth",
         limit=Limit(
-            "at most", "is met when whoever finds the class of each record, and takes its most frequent value of a "
-            "sensitive variable, is right for at most this share of the records more than whoever takes the most "
-            "frequent value of the whole file", "{diagnosis: 0.1}",
+            "at most", "compares two guesses of a sensitive variable: the most frequent value of the record's "
+            "class, and the most frequent value of the whole file. It is met when the first is right for at most this "
+            "share of the records more than the second", "{diagnosis: 0.1}",
             ("The classes raise the share of right guesses of {variable} by {value}, and at most {limit} was wanted. "
              + _GROW[0],
              "Las clases elevan en {value} la proporción de aciertos sobre {variable} y se exigía {limit} como máximo. "
@@ -517,25 +521,25 @@ _ROWS = [
                    "aciertos sobre {variable} por encima de su valor más frecuente"))),
     Measure(
         "inferred_own", "diversity",
-        ("right guesses owed to the record itself", "aciertos debidos a la presencia del propio registro"),
+        ("right guesses due to the record itself", "aciertos debidos a la presencia del propio registro"),
         attrgetter("beyond_others"), "guesses", unit="share", shown="file", rounding="tenth",
         limit=Limit(
             "at most", "is met when a value drawn from the class of each record is right for at most this share of the "
-            "records more than it would be, had the record not been in the file", "0.05",
-            ("That a record is in the file raises the share of right guesses of its {variable} by {value}, and at most "
+            "records more than it would be if the record were not in the file", "0.05",
+            ("Being in the file raises the share of right guesses of a record's {variable} by {value}, and at most "
              "{limit} was wanted. " + _GROW[0],
              "La presencia de un registro en el archivo eleva en {value} los aciertos sobre su {variable} y se exigía "
              "{limit} como máximo. " + _GROW[1]),
             by="variable", beside=True,
-            title=("right guesses of {variable} owed to the record itself",
+            title=("right guesses of {variable} due to the record itself",
                    "aciertos sobre {variable} debidos a la presencia del propio registro"))),
     # Counted by a verdict only.
     Measure("household_uniques", "risk", ("records unique with the size and composition of their household",
                                       "registros únicos con el tamaño y la composición de su hogar"),
         attrgetter("households.records"), "release", unit="records", shown="", needs="household",
         limit=Limit(
-            "at most", "is met when at most so many records are unique with the size and composition of their "
-            "household, where the file says which records are of one household, or may be (by its ID, the order, or "
+            "at most", "is met when at most this many records are unique with the size and composition of "
+            "their household, where the file says which records are of one household, or may be (by its ID, the order, or "
             "other columns that members share, such as a rounded weight); needs `household`", "0",
             ("Records that are unique to somebody who knows the keys of all who live with them: {value}, and at most "
              "{limit} were wanted. Remove {household} and what members of a household share ({columns}), or make that "
@@ -548,23 +552,23 @@ _ROWS = [
         ("persons unique by all their records", "personas únicas por todos sus registros"),
         attrgetter("path_uniques"), "release", unit="records", counted=False, shown="", needs="person",
         limit=Limit(
-            "at most", "is met when at most so many persons are unique to an intruder who knows the keys of all their "
-            "records, and can tell which records are of one person (by its ID, other columns, or the order); `0` where "
-            "`person` is given and k, a claim or a risk has a limit, unless it says otherwise", "0",
+            "at most", "is met when at most this many persons are unique to an intruder who knows the keys of all "
+            "their records, and can tell which records are of one person (by its ID, other columns, or the order); `0` "
+            "where `person` is given and k, a claim or a risk has a limit, unless you set it", "0",
             ("Persons who are unique to somebody who knows their keys in all their records: {value}, and at most "
-             "{limit} were wanted. Remove {person} and all that tells which records are of one person ({columns}), and "
-             "shuffle the records. Or recode {key} more broadly.",
+             "{limit} were wanted. Remove {person} and everything that reveals which records belong to one person "
+             "({columns}), and shuffle the records. Or recode {key} more broadly.",
              "Personas únicas para quien conozca sus claves en todos sus registros: {value}, y se exigían {limit} como "
              "máximo. Retire {person} y todo lo que revele qué registros son de una persona ({columns}), y desordene "
              "los registros. O recodifique {key} en categorías más amplias."),
             beside=True, with_risk=True, columns=attrgetter("paths.columns"))),
     Measure("shown_by_records", "risk",
-        ("persons whom their other records bring below k", "personas que sus otros registros dejan por debajo de k"),
+        ("persons that their other records bring below k", "personas que sus otros registros dejan por debajo de k"),
         attrgetter("by_records.records"), "release", unit="records", shown="", needs="person",
         limit=Limit(
-            "at most", "is met when at most so many persons fall below k once every hidden key value that other "
+            "at most", "is met when at most this many persons fall below k once every hidden key value that other "
             "records of the same person show is filled in; `0` where `person` is given and k, a claim or a risk has a "
-            "limit, unless it says otherwise", "0",
+            "limit, unless you set it", "0",
             ("Persons who fall below k = {k} for an intruder who fills in hidden key values from other records of the "
              "person: {value}, and at most {limit} were wanted. Remove {person} and every column that is the same in "
              "all records of a person, and shuffle the records.",
@@ -576,9 +580,9 @@ _ROWS = [
         ("identifiers that repeat without a role person", "identificadores que se repiten sin un papel person"),
         lambda release: len(release.repeated), "release", unit="columns", counted=False, shown="",
         limit=Limit(
-            "at most", "is met when at most so many identifiers have most of their values in several records, as those "
-            "of persons with several records do, while no `person` is named; `0` unless it says otherwise, and `null` "
-            "where each record is a person all the same", "0",
+            "at most", "is met when at most this many identifiers have most of their values in several records, like "
+            "the ID of persons with several records, while no `person` is named; `0` unless you set it, and `null` if "
+            "each record is a person all the same", "0",
             ("Identifiers whose values repeat ({columns}): {value}, and at most {limit} were wanted. If the records of "
              "one value are of one person, name it under person (person: NAME), so that persons are counted; if each "
              "record is a person of its own, write limits: {{repeated_identifiers: null}}.",
@@ -591,9 +595,9 @@ _ROWS = [
          "registros que otras columnas dejan por debajo de k (sin contar el tamaño del hogar)"),
         lambda release: release.exposure.records, "release", unit="records", counted=False, shown="",
         limit=Limit(
-            "at most", "is met when at most so many records fall below k for an intruder who guesses keys by other "
+            "at most", "is met when at most this many records fall below k for an intruder who guesses keys by other "
             "released columns, beyond what guessing without them gets; `0` wherever k, a claim "
-            "or a risk has a limit, unless it says otherwise", "0",
+            "or a risk has a limit, unless you set it", "0",
             ("Records that fall below k = {k} because other released columns ({columns}) let an intruder guess their "
              "key values: {value}, and at most {limit} were wanted. Recode these columns as the key variables are, "
              "remove them, or name them as key variables.",
@@ -606,9 +610,9 @@ _ROWS = [
          "registros que otros miembros de su hogar dejan por debajo de k"),
         attrgetter("by_members.records"), "release", unit="records", shown="", needs="household",
         limit=Limit(
-            "at most", "is met when at most so many records fall below k once every hidden key value that other "
+            "at most", "is met when at most this many records fall below k once every hidden key value that other "
             "members of the household show is filled in; `0` where `household` is "
-            "given and k, a claim or a risk has a limit, unless it says otherwise", "0",
+            "given and k, a claim or a risk has a limit, unless you set it", "0",
             ("Records that fall below k = {k} for an intruder who fills in hidden key values from other members of the "
              "household: {value}, and at most {limit} were wanted. Suppress what members share once for each household "
              "(household_level), or remove {household} and every column that is the same for all members of a "
@@ -623,9 +627,9 @@ _ROWS = [
          "registros que sus vecinos en el archivo dejan por debajo de k"),
         attrgetter("by_neighbours.records"), "release", unit="records", counted=False, shown="",
         limit=Limit(
-            "at most", "is met when at most so many records fall below k once hidden key values are filled in from the "
-            "records before and after, of variables by which the file is in order; `0` wherever k, a "
-            "claim or a risk has a limit, unless it says otherwise", "0",
+            "at most", "is met when at most this many records fall below k once hidden key values are filled in from "
+            "the records before and after, of variables by which the file is in order; `0` wherever k, a claim or a "
+            "risk has a limit, unless you set it", "0",
             ("Records that fall below k = {k} for an intruder who fills in hidden key values from the records before "
              "and after: {value}, and at most {limit} were wanted. End the recipe with a step shuffle_records.",
              "Registros que quedan por debajo de k = {k} para un intruso que complete los valores clave ocultos con "
@@ -635,8 +639,8 @@ _ROWS = [
     Measure("unassigned_columns", "size", ("released columns without a role", "columnas publicadas sin papel"),
         lambda release: len(release.unassigned), "release", unit="columns", shown="",
         limit=Limit(
-            "at most", "is met when at most so many columns are released that have no role and are not listed under "
-            "`released_as_is`; `0` unless it says otherwise, and `null` for no such limit", "0",
+            "at most", "is met when at most this many columns are released that have no role and are not listed under "
+            "`released_as_is`; `0` unless you set it, and `null` for no such limit", "0",
             ("Released columns without a role ({columns}): {value}, and at most {limit} were wanted. Give each column "
              "a role, remove it, or list it under released_as_is if anybody may have it as it is.",
              "Columnas publicadas sin papel ({columns}): {value}, y se exigían {limit} como máximo. Dé un papel a cada "
@@ -648,9 +652,9 @@ _ROWS = [
         lambda release: None if release.identifying is None else len(release.identifying),
         "release", unit="columns", counted=False, shown="",
         limit=Limit(
-            "at most", "is met when at most so many released columns hold e-mail addresses, telephone numbers, numbers "
-            "of persons and the like, free text, or a value of its own in nearly every filled cell; `0` unless it says "
-            "otherwise, and `null` for no such limit", "0",
+            "at most", "is met when at most this many released columns hold e-mail addresses, telephone numbers, "
+            "numbers of persons and the like, free text, or a value of its own in nearly every filled cell; `0` unless "
+            "you set it, and `null` for no such limit", "0",
             ("Columns that identify persons by what their cells hold ({columns}): {value}, and at most {limit} were "
              "wanted. Remove them, or name them under direct_identifiers; the cautions say what they hold. Only a "
              "column of free text, or with a value of its own in nearly every cell, may be listed under released_as_is "
@@ -662,7 +666,7 @@ _ROWS = [
             always=True, beside=True, columns=lambda release: release.identifying or ())),
     # What a release has lost.
     Measure(
-        "equal_cells", "loss", ("key cells as they came", "celdas clave como llegaron"), attrgetter("equal_cells"),
+        "equal_cells", "loss", ("key cells unchanged", "celdas clave sin cambios"), attrgetter("equal_cells"),
         **_STATE, unit="share", rounding="whole",
         kept=("key cells changed or missing", "celdas clave cambiadas o faltantes")),
     Measure("known_cells", "loss", ("key cells not missing", "celdas clave no faltantes"), attrgetter("known_cells"),

@@ -51,7 +51,7 @@ def individual_risk(f_k: np.ndarray, F_k: np.ndarray, *, estimator: str = "bened
         raise OptionError("f_k and F_k must be two arrays of the same length")
     faults = {
         "an f_k below 1; it counts the record itself": ~(f >= 1),
-        "an F_k that is not finite; mend the weights": ~np.isfinite(F) | ~np.isfinite(f),
+        "an F_k that is not finite; correct the weights": ~np.isfinite(F) | ~np.isfinite(f),
         "weights that add up to less than the records; a record stands for itself at least, so a weight is 1 or more": (
             _too_light(f, F)
         ),
@@ -123,7 +123,7 @@ def fraction_by_weights(table: ClassTable) -> float | None:
     if fraction > 1 + ROUNDING:
         raise DataError(
             f"the weights in column {shortened(str(table.spec.weight))} add up to less than the "
-            "records, as no sample's do; mend them, or give the sampling_fraction"
+            "records, as no sample's do; correct them, or give the sampling_fraction"
         )
     return min(fraction, 1.0)
 
@@ -136,7 +136,7 @@ def refuse_light_classes(table: ClassTable, f_k: np.ndarray, F_k: np.ndarray) ->
         raise DataError(
             f"{row}the weights in column {shortened(str(table.spec.weight))} of {'its' if row else 'a'} class add up "
             f"to less than its records, as in {int(light.sum())} of {table.n_classes} classes; a record stands for "
-            "itself at least, so mend weights below 1 or leave out the weight"
+            "itself at least, so correct weights below 1 or leave out the weight"
         )
 
 

@@ -121,7 +121,7 @@ class Diversity:
         missed = np.zeros(len(self.classes), dtype=bool)
         for name, bound in required.items():
             if name not in MEASURES:
-                raise OptionError(f"{name!r} is no measure of diversity: choose out of {', '.join(MEASURES)}")
+                raise OptionError(f"{name!r} is not a measure of diversity: choose one of {', '.join(MEASURES)}")
             if isinstance(bound, bool) or not isinstance(bound, (int, float, np.number)) or np.isnan(bound):
                 raise OptionError(f"{name}: what is required must be a number, not {bound!r}")
             measured = self.classes[name].to_numpy(dtype=float, na_value=np.nan)

@@ -153,7 +153,7 @@ def weights_of(frame: pd.DataFrame, weight: str | None) -> np.ndarray:
         return np.ones(len(frame))
     weights = numbers_of(frame, weight)[1][:, 0]
     refuse(np.isnan(weights), frame.index, weight, "a missing weight; fill it in, or drop the record")
-    refuse(weights <= 0, frame.index, weight, "a weight that is not above 0; mend it, or drop the record")
+    refuse(weights <= 0, frame.index, weight, "a weight that is not above 0; correct it, or drop the record")
     return weights
 
 

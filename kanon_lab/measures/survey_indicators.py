@@ -287,7 +287,7 @@ def compare_indicators(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFram
     keys, columns = list(KEYS), [*KEYS, *_ENDS]
     for name, frame in (("before", before), ("after", after)):
         if not {*columns} <= {*frame.columns} or frame.duplicated(keys).any():
-            raise OptionError(f"{name} must be what indicators gives, with one row an indicator and group")
+            raise OptionError(f"{name} must be what indicators gives, with one row per indicator and group")
     # Without rows there are no types to join by.
     first, second = (frame[columns].astype(dict.fromkeys(KEYS, object)) for frame in (before, after))
     rows = first.merge(second, on=keys, how="left", suffixes=("_before", "_after"), indicator="status")

@@ -120,7 +120,7 @@ def suppress_records(frame: pd.DataFrame, rows: Sequence | np.ndarray | pd.Serie
         gone = np.asarray(chosen, dtype=bool)
     else:
         if not frame.index.is_unique:
-            raise DataError("a label of the index stands twice; say the records by an array of truth values")
+            raise DataError("a label of the index occurs twice; choose the records by an array of truth values")
         if (absent := ~chosen.isin(frame.index)).any():
             raise OptionError(f"no record has the index label {shortened(str(chosen[absent][0]))}")
         gone = frame.index.isin(chosen)
@@ -192,7 +192,7 @@ def weighted_levels(nodes: pd.DataFrame, space: LevelSpace, weights: Mapping[str
     names = space.table.spec.key_variables
     weights = {name: float_of(weight) for name, weight in (weights or {}).items()}
     if strange := [name for name in weights if name not in names]:
-        raise OptionError(f"level_weights names {shortened(str(strange[0]))}, which is no key variable")
+        raise OptionError(f"level_weights names {shortened(str(strange[0]))}, which is not a key variable")
     if not all(0 <= weight < np.inf for weight in weights.values()):
         raise OptionError("level_weights must be numbers of 0 or more")
     parts = (weights.get(name, 1.0) / max(key.height, 1) * nodes[name] for name, key in zip(names, space.keys))

@@ -215,7 +215,7 @@ class Hierarchy:
         """
         units = list(units)
         if not units or units != [unit for unit in UNITS if unit in units]:
-            raise OptionError(f"units: choose out of {', '.join(UNITS)}, in this order")
+            raise OptionError(f"units: choose from {', '.join(UNITS)}, in this order")
         names = level_names or ("day", *units, *([] if top is None else ["all alike"]))
         check_date_format(date_format)
         return cls(_topped([Dated(unit, date_format) for unit in units], top), tuple(names), True, name)
@@ -316,7 +316,7 @@ def _label_rows(mapping: Mapping) -> dict[Hashable, tuple[str, ...]]:
         if any(pd.api.types.is_scalar(part) and pd.isna(part) for part in (value, *labels)):
             raise OptionError(f"{place} or a label of it is missing; give every one")
         if any(isinstance(label, (bool, float)) for label in labels):
-            raise OptionError(f"{place}: a label is no text or whole number; put it in quotes")
+            raise OptionError(f"{place}: a label is neither text nor a whole number; put it in quotes")
         rows[value] = tuple(str(label) for label in labels)
     return rows
 
@@ -344,7 +344,7 @@ def _read_levels(path: str | Path, header: bool, numbers: bool) -> tuple[tuple[s
         lines = [(reader.line_num, [tidy(cell) for cell in cells]) for cells in reader if any(cells)]
     except csv.Error as error:
         raise DataError(
-            f"row {reader.line_num if reader else 1}: not csv ({error}); mend the quotation marks"
+            f"row {reader.line_num if reader else 1}: not csv ({error}); correct the quotation marks"
         ) from None
     if not lines:
         raise DataError("has no rows; write one for each value")
@@ -362,7 +362,7 @@ def _read_levels(path: str | Path, header: bool, numbers: bool) -> tuple[tuple[s
             with suppress(ValueError):
                 value = kind(cells[0])
         if numbers and isinstance(value, str):
-            raise DataError(f"row {number}: its value is no number; mend it, or set numbers: false")
+            raise DataError(f"row {number}: its value is not a number; correct it, or set numbers: false")
         if value in rows:
             raise DataError(f"row {number}: its value has a row before it; give each value one row")
         rows[value] = cells[1:]

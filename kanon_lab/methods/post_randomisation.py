@@ -199,7 +199,7 @@ def pram(
     weights = None
     if weight is not None:
         weights = numbers_of(frame, (weight,))[1][:, 0]
-        fault = "a weight that is no number above 0; mend it or drop the record"
+        fault = "a weight that is not a number above 0; correct it or drop the record"
         refuse(~(weights > 0), frame.index, weight, fault)
     orders, transitions, changes = {}, {}, []
     for position, name in enumerate(names):
@@ -248,7 +248,7 @@ def _by_variable(of: Any, names: tuple[str, ...], setting: str) -> Mapping:
         if name not in names:
             remedy = meant(name, names, "name it there or drop it")
             raise OptionError(
-                f"{setting}: {misspelt(name, names, f'entry {place}')} is none of the variables; {remedy}"
+                f"{setting}: {misspelt(name, names, f'entry {place}')} is not one of the variables; {remedy}"
             )
     if lacking := [name for name in names if name not in of]:
         raise OptionError(f"{setting}: {shortened(lacking[0])} has none; give one for each variable")
@@ -267,9 +267,9 @@ def _column(frame: pd.DataFrame, name: str) -> _Column:
         raise DataError(f"{called} has {size} categories, more than {_MOST}; group them first")
     labels = [category(value) for value in column.values]
     halves = [code for code, label in enumerate(labels) if not encodable(label)]
-    refuse(np.isin(codes, halves), frame.index, name, "a text with half of a character; mend it")
+    refuse(np.isin(codes, halves), frame.index, name, "a text with half of a character; correct it")
     alike = np.flatnonzero(pd.Series(labels, dtype=object).duplicated())
-    fault = "a category that reads like another, as 1 and '1' do; make them one"
+    fault = "a category that is written like another, such as 1 and '1'; merge them"
     refuse(np.isin(codes, alike), frame.index, name, fault)
     some = np.empty(size, dtype=np.int64)
     known = np.flatnonzero(codes >= 0)
@@ -290,7 +290,7 @@ def _check_categories(rule: _Rule, column: _Column, index: pd.Index) -> None:
     refuse(np.isin(column.codes, lacking), index, column.name, fault)
     if unknown := [place for place, label in enumerate(named, start=1) if label not in column.labels]:
         place = f"category {unknown[0]} of those that are listed"
-        raise OptionError(f"{setting}: no record has {place} in column {shortened(column.name)}; mend or drop it")
+        raise OptionError(f"{setting}: no record has {place} in column {shortened(column.name)}; correct or drop it")
 
 
 def _law(

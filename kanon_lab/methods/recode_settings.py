@@ -22,7 +22,7 @@ _LISTS = {"masks": "[5, 2, 0]", "bands": "[[0, 15, 65, null]]", "widths": "[5, 1
 
 def _levels(value: Any, name: str) -> Any:
     if not isinstance(value, (list, tuple)):
-        entries = f", one entry a level, such as {_LISTS[name]}" if name in _LISTS else " of names, one a level"
+        entries = f", one entry per level, such as {_LISTS[name]}" if name in _LISTS else " of names, one per level"
         raise OptionError(f"{name} must be a list{entries}")
     return value
 
@@ -46,10 +46,10 @@ class HierarchySettings(Settings):
     width: SkipValidation[int | None] = setting(None, "the full length, where numbers lost their leading zeros", "5")
     mask: SkipValidation[str] = setting("*", "the character in place of those not kept", "x")
     bands: Annotated[list[list[float | None]], CheckedBy(_levels)] | None = setting(
-        None, "edges, one list a level", "[[0, 15, 65, null], [0, null]]"
+        None, "edges, one list per level", "[[0, 15, 65, null], [0, null]]"
     )
     widths: Annotated[list[float], CheckedBy(_levels)] | None = setting(
-        None, "bands of equal width, one a level", "[5, 10]"
+        None, "bands of equal width, one per level", "[5, 10]"
     )
     start: SkipValidation[float | None] = setting(None, "where they begin; required", "0", unless="-", alias="from")
     to: SkipValidation[float | None] = setting(None, "where they end; required", "120", unless="-")
@@ -57,7 +57,7 @@ class HierarchySettings(Settings):
         None, "for each value its label, or the list of its labels at each level", "{man: any, woman: any}"
     )
     dates: Annotated[list[str], CheckedBy(_levels)] | None = setting(
-        None, "units out of `month`, `quarter`, `year`, `decade`, one a level", "[month, year]"
+        None, "units out of `month`, `quarter`, `year`, `decade`, one per level", "[month, year]"
     )
     file: StrictStr | None = setting(
         None, "a csv file beside the recipe: a row for each value, and a column for each level", "education.csv"
@@ -67,7 +67,7 @@ class HierarchySettings(Settings):
         None, "labels as of whole numbers (`40-49`) or not (`[40, 50)`); else by what the edges are", "true"
     )
     labels: SkipValidation[list[list[str]] | None] = setting(
-        None, "own labels, one list a level", "[[child, adult, old], [any]]"
+        None, "own labels, one list per level", "[[child, adult, old], [any]]"
     )
     date_format: SkipValidation[str] = setting("%Y-%m-%d", "how the file writes dates", '"%d/%m/%Y"')
     header: StrictBool = setting(True, "whether its first row holds the names of the levels", "false")
@@ -191,7 +191,7 @@ class Recode(Recoding):
     )
     labels: SkipValidation[list[str] | dict[str, str] | None] = setting(
         None,
-        "a list: own labels, one a band; or a mapping such as `{1: North, 2: South}`: what the new codes are "
+        "a list: own labels, one per band; or a mapping such as `{1: North, 2: South}`: what the new codes are "
         "called in a file of SPSS or Stata",
         "[child, adult, old]",
     )
@@ -242,7 +242,7 @@ class Recode(Recoding):
         if self.groups is not None and self.others != "keep":
             known = {as_text(code) for code in (*self.groups, self.others)}
             if unknown := [place for place, (code, _) in enumerate(codes, start=1) if as_text(code) not in known]:
-                raise OptionError(f"labels: no group has code {unknown[0]} of those that are listed; mend it")
+                raise OptionError(f"labels: no group has code {unknown[0]} of those that are listed; correct it")
 
     def recoded(self, series: pd.Series) -> pd.Series:
         recoded = self._recoded(series)

@@ -92,7 +92,7 @@ def _label_of_value(groups: Mapping) -> dict[tuple[bool, Hashable], str]:
     label_of = {}
     for number, (label, members) in enumerate(groups.items(), start=1):
         if isinstance(label, bool) or not isinstance(label, (str, numbers.Real)) or label == "":
-            raise OptionError(f"groups: the label of group {number} is no text; put it in quotes")
+            raise OptionError(f"groups: the label of group {number} is not text; put it in quotes")
         listed = isinstance(members, Iterable) and not isinstance(members, (str, Mapping))
         members = list(members) if listed else [members]
         if not members:
@@ -184,7 +184,7 @@ def cut_bands(
     cut = Bands.of(edges, closed, whole, labels, "bands")
     below, above = _outside_categories(outside, cut)
     if cut.whole:
-        fraction = "a number with a fraction, and bands are of whole numbers; mend it, or say that whole is false"
+        fraction = "a number with a fraction, but the bands are of whole numbers; correct it, or set whole: false"
         column.refuse(fractions, fraction)
     places = cut.positions(column.numbers)
     under, over = places < 0, places >= len(cut.names)
@@ -420,7 +420,7 @@ def _mean(column: Quantity, coded: np.ndarray) -> float:
     """Unweighted mean over the coded records; 0 where there are none."""
     numbers = column.numbers[column.codes[column.rows(coded)]]
     if len(numbers) < _FEWEST_FOR_A_MEAN:
-        few = f"fewer than {_FEWEST_FOR_A_MEAN} values lie beyond the limit, and their mean would tell them"
+        few = f"fewer than {_FEWEST_FOR_A_MEAN} values lie beyond the limit, and their mean would reveal them"
         column.refuse(coded, f"{few}; move the limit, or give a label or a number")
     # Scaled by a power of 2, which changes no digit, so that no sum overflows.
     return math.ldexp(float(np.mean(np.ldexp(numbers, -64))), 64) if len(numbers) else 0.0

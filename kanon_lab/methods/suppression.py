@@ -42,7 +42,7 @@ def check_key(name: object, spec: KeySpec, of: str) -> None:
     """Raise an `OptionError` unless a name is that of a key variable."""
     if name not in spec.key_variables:
         remedy = meant(name, spec.key_variables, "name key variables only")
-        raise OptionError(f"{of}: {shortened(str(name))} is no key variable; {remedy}")
+        raise OptionError(f"{of}: {shortened(str(name))} is not a key variable; {remedy}")
 
 
 @dataclass(frozen=True)
@@ -464,7 +464,7 @@ def sets_of_size(size: object, spec: KeySpec, of: str, taken: int = 0) -> Iterat
 RISK_CLAIMS = {
     "compatible": "records with a risk above {threshold:g} ({estimator}) if a missing value may be any value",
     "own_class": "records with a risk above {threshold:g} ({estimator}) if a missing value is a value of its own",
-    "true_key": "targets with a risk above {threshold:g} ({estimator}) for who knows their true key",
+    "true_key": "targets with a risk above {threshold:g} ({estimator}) for an intruder who knows their true key",
 }
 
 

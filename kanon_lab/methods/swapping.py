@@ -257,7 +257,7 @@ def shuffle(
         determined = left < (1 - MOST_EXPLAINED) * whole
         if determined.any():
             raise DataError(
-                f"column {shortened(data.names[int(determined.argmax())])}: those given tell more than "
+                f"column {shortened(data.names[int(determined.argmax())])}: the given variables explain more than "
                 f"{percent(MOST_EXPLAINED)} of the order of its values, so that shuffling would hide little; give "
                 "fewer variables"
             )
@@ -296,7 +296,7 @@ def _regress(scores: np.ndarray, predictors: Sequence[_Predictor], group: np.nda
         if times.min() < _RECORDS_EACH:
             raise DataError(
                 f"column {shortened(predictor.name)}: a category of fewer than {_RECORDS_EACH} records, in the file or "
-                "in a stratum, would tell their own values; group it with another"
+                "in a stratum, would reveal its own values; group it with another"
             )
         columns.append(sparse.csr_array((np.ones(records), (np.arange(records), category))))
     design = sparse.hstack(columns, format="csr")

@@ -89,7 +89,7 @@ def check_transition(transition: Any, *, name: str = "transition") -> pd.DataFra
         for place, (label, value) in enumerate(zip(to, row.values()), start=1):
             matrix[i, position[label]] = as_share(value, f"{of}: probability {place}")
         if abs(matrix[i].sum() - 1) > TOLERANCE:
-            raise OptionError(f"{of} adds to {matrix[i].sum():.10g}, not 1; mend its probabilities")
+            raise OptionError(f"{of} adds to {matrix[i].sum():.10g}, not 1; correct its probabilities")
     return framed(matrix, labels)
 
 
@@ -288,7 +288,7 @@ def _category_texts(categories: Iterable[Any], name: str) -> list[str]:
         raise OptionError(f"{name}: a category is missing or a list; a gap in the data stays a gap, so leave it out")
     labels = [category(value) for value in values]
     if not all(encodable(label) for label in labels):
-        raise OptionError(f"{name}: a category has half of a character (a lone surrogate); mend it")
+        raise OptionError(f"{name}: a category has half of a character (a lone surrogate); correct it")
     if len(set(labels)) < len(labels):
         place = next(i for i, label in enumerate(labels) if label in labels[:i]) + 1
         raise OptionError(f"{name}: category {place} is named before (1 and '1' are one); name it once")
@@ -298,7 +298,7 @@ def _category_texts(categories: Iterable[Any], name: str) -> list[str]:
 def _check_known(labels: Iterable[str], known: Collection[str], name: str) -> None:
     for place, label in enumerate(labels, start=1):
         if label not in known:
-            raise OptionError(f"{name}: category {place} is none that has a row; mend or drop it")
+            raise OptionError(f"{name}: category {place} has no row; correct or drop it")
 
 
 def _shares(shares: Shares, labels: pd.Index, name: str, least: float = 0) -> np.ndarray:

@@ -51,7 +51,7 @@ def distribution_in_range(
     Raises
     ------
     OptionError
-        The distribution would take some minutes: the normal curve is good for so many persons.
+        The distribution would take some minutes: the normal approximation is good for this many persons.
 
     Notes
     -----
@@ -72,7 +72,9 @@ def distribution_in_range(
     sd = np.sqrt(number @ variance_in_ranges(cells, law, [k_range])[:, 0])
     sums = _Sum(cells, number, law, k_range, float(mean), float(sd))
     if sums.terms > MOST_TERMS_IN_ALL:
-        raise OptionError("the exact distribution takes too long: the normal curve is good for so many persons")
+        raise OptionError(
+            "the exact distribution takes too long: the normal approximation is good for this many persons"
+        )
     return sums.distribution()
 
 

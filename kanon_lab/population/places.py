@@ -201,7 +201,7 @@ def birth_laws(dates: Iterable[str] | Mapping[str, int | Sequence[float]]) -> di
             raise OptionError(f"dates must be out of {', '.join(PERIODS)}, not {unknown[0]!r}")
         dates = {d: PERIODS[d] for d in dates}
     if not dates:
-        raise OptionError(f"no dates were given: choose out of {', '.join(PERIODS)}")
+        raise OptionError(f"no dates were given: choose one of {', '.join(PERIODS)}")
     return {name: BirthLaw.of(periods) for name, periods in dates.items()}
 
 

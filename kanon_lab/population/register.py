@@ -190,9 +190,9 @@ def _check_target(path: Path, overwrite: bool) -> None:
         raise StorageError(f"{path}: its name does not end in .parquet, the only format of a register; choose another")
     there = files.status(path)
     if there is not None and not (overwrite and files.is_file(path)):
-        raise StorageError(f"{path}: is there already; choose another name, or say to replace it (--overwrite)")
+        raise StorageError(f"{path}: already exists; choose another name, or replace it (--overwrite)")
     if files.status(path.parent) is None:
-        raise StorageError(f"{path}: its folder is not there; make it or choose another place")
+        raise StorageError(f"{path}: its folder does not exist; create it or choose another place")
 
 
 def _drawn_counts(counts: pd.DataFrame, persons: int | None, rng: np.random.Generator) -> np.ndarray:

@@ -166,7 +166,7 @@ class Protection(Chain):
         ``cells_changed``, ``cells_suppressed``, ``columns_removed`` and the measures as `Measured.row` names them.
         """
         names = ("name", "seed", "records_touched", "cells_changed", "cells_suppressed", "columns_removed")
-        done: list[tuple[Any, ...]] = [("as it came", None, 0, 0, 0, 0)]
+        done: list[tuple[Any, ...]] = [("original", None, 0, 0, 0, 0)]
         for step in self.steps:
             cells = sum(step.changed.values()), sum(step.suppressed.values()), len(step.removed)
             done.append((step.name, step.seed, step.records_touched, *cells))
@@ -253,7 +253,7 @@ class Protection(Chain):
             if numbers[place - 1] and not numbers[place] and step.changed.get(column):
                 raise DataError(
                     f"column {shortened(column)} has labels instead of numbers since step {place} ({step.name}), "
-                    "and numbers are needed; recode it in one step, or give groups"
+                    "but numbers are needed; recode it in one step, or give groups"
                 )
 
     def _check_weight(self, after: pd.DataFrame, changed: Mapping[str, int]) -> None:
@@ -410,9 +410,9 @@ def protect(
         quantity(frame[name])
     if not frame.columns.is_unique:
         twice = shortened(str(frame.columns[frame.columns.duplicated()][0]))
-        raise DataError(f"column {twice} stands twice; give every column its own name")
+        raise DataError(f"column {twice} occurs twice; give every column its own name")
     if not frame.index.is_unique:
-        raise DataError("a label of the index stands twice; give every record its own, to follow it by")
+        raise DataError("a label of the index occurs twice; give every record its own, so that it can be followed")
     if not isinstance(estimator, str) or estimator not in ESTIMATORS:
         raise OptionError(f"estimator must be one of {', '.join(ESTIMATORS)}, not {described(estimator)}")
     levels = tuple(dict.fromkeys(as_share(level, "risks") for level in _several(risks, "risks", "[0.05]")))
@@ -448,18 +448,18 @@ def apply_steps(protection: Any, steps: Iterable[tuple[str, Mapping[str, Any]]],
 
 
 def _household_level(frame: pd.DataFrame, spec: KeySpec, settings: Mapping[str, Any], *, seed: int | None) -> Applied:
-    """Protect the variables of households in a file with one record a household, and merge them back.
+    """Protect the variables of households in a file with one record per household, and merge them back.
 
     See INE Chile (2023), section 6.7. By default the weight is that of the persons, if members of a household share it
     (``weight: null`` means none). Ghosts of a key are suppressed or removed with it.
     """
     if spec.household is None:
-        raise OptionError("household_level needs a household; name the variable that tells households apart")
+        raise OptionError("household_level needs a household; name the variable that identifies the household")
     if spec.weight is not None and frame.groupby(spec.household)[spec.weight].nunique(dropna=False).max() == 1:
         settings = {"weight": spec.weight, **settings}
     plan = household_plan({**settings, "seed": seed})
     households = household_file(frame, spec.household, plan.variables)
-    with about("one record a household", part=True):
+    with about("one record per household", part=True):
         plan.check(households)
         protection = apply_steps(protect(households, plan.spec, **plan.measured), plan.steps)
     merged = merge_households(frame, protection.state.working, spec.household)

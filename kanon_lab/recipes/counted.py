@@ -408,8 +408,8 @@ def counted_protection(records: Records, plan: Plan) -> CountedProtection:
 def not_counted(protection: CountedProtection, unknown: Sequence[str] = ()) -> Iterator[str]:
     """What is not measured on counts, and which limits are therefore `unknown`."""
     yield (
-        "counted by an engine: links, losses, indicators and what other columns or members of a household tell are not "
-        "measured; protect an extract in memory for them"
+        "counted by an engine: links, losses, indicators and what other columns or members of a household reveal are "
+        "not measured; protect an extract in memory for them"
     )
     if unknown:
         yield not_known(unknown)
@@ -417,7 +417,7 @@ def not_counted(protection: CountedProtection, unknown: Sequence[str] = ()) -> I
         yield f"records touched by step {', '.join(numbers)} are not counted"
     if any(step.certificate and step.certificate.required.missing == "category" for step in protection.steps):
         yield (
-            "in counts whole classes lose values, since how a weight would be divided is not known: in memory single "
-            "records do, and fewer cells go"
+            "an engine suppresses values of whole classes, since it cannot divide a weight; in memory single records "
+            "lose values, and fewer cells are suppressed"
         )
-    yield "that copies of direct identifiers under other names are not released was not proved; check untouched columns"
+    yield "the release was not searched for copies of direct identifiers under other names; check untouched columns"

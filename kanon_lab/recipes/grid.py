@@ -92,7 +92,7 @@ def grid_candidates(
         raise OptionError("the recipe has a grid of its own; give one of the two")
     choices = _choices(recipe.get("grid") if grid is None else grid)
     if (count := prod(map(len, choices.values()))) > MOST:
-        raise OptionError(f"the grid makes {count:,} recipes; take values out until there are {MOST:,} or fewer")
+        raise OptionError(f"the grid makes {count:,} recipes; remove values until there are {MOST:,} or fewer")
     candidates: list[Candidate] = []
     used: set[str] = set()
     for combination in product(*(values.items() for values in choices.values())):
@@ -105,7 +105,7 @@ def grid_candidates(
         values = {name: value for name, (_, value) in chosen.items()}
         candidates.append(_candidate(label, shown, _filled(template, values, used), path, seed))
     if unused := [name for name in choices if name not in used]:
-        raise OptionError(f"grid: {shortened(unused[0])} stands nowhere in the recipe; write ${unused[0]} there")
+        raise OptionError(f"grid: {shortened(unused[0])} does not occur in the recipe; write ${unused[0]} there")
     return tuple(candidates)
 
 

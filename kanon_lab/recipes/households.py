@@ -57,7 +57,9 @@ def household_file(frame: pd.DataFrame, household: str, variables: Iterable[str]
     names = [name for name in dict.fromkeys(variables) if name != household]
     for name in names:
         values, _ = distinct(one_column(frame, name))
-        fault = "another value than others of the same household; mend it, or protect it as a variable of persons"
+        fault = (
+            "not the value that others of the same household have; correct it, or protect it as a variable of persons"
+        )
         refuse(values != values[first][codes], frame.index, name, fault)
     return frame[[household, *names]].iloc[first]
 
@@ -97,7 +99,7 @@ def merge_households(frame: pd.DataFrame, households: pd.DataFrame, household: s
         there = pd.Index(one_column(households, household))
         if not there.is_unique:
             label = shortened(str(households.index[int(there.duplicated().argmax())]))
-            raise DataError(f"row {label}: the household stands twice; keep one record of each")
+            raise DataError(f"row {label}: the household has two records; keep one record of each household")
     position = there.get_indexer(ids)
     lost, more = int((position < 0).sum()), len(there) - int((position >= 0).sum())
     if lost or more or (codes < 0).any():

@@ -150,7 +150,7 @@ def household_plan(settings: Mapping[str, Any]) -> Plan:
         steps = settings.get("steps")
         parts = [settings, *(steps if isinstance(steps, (list, tuple)) else ())]
         if any(isinstance(part, Mapping) and "household_level" in part for part in parts):
-            fault = "household_level stands inside household_level; households have no households, so remove it"
+            fault = "household_level is inside household_level; households have no households, so remove it"
             raise OptionError(fault)
     return Plan(**_planned(read(HouseholdLevel, settings), settings))
 
@@ -262,7 +262,7 @@ def _not_a_step(step: object) -> str:
     if isinstance(step, Mapping) and step:
         if next(iter(step.values())) is None:
             name = shortened(str(next(iter(step))))
-            return f"the settings stand beside {name}; indent them, so that they are under {name}"
+            return f"the settings are beside {name}; indent them, so that they are under {name}"
         remedy = "; begin every step with a - of its own"
     if isinstance(step, str) and step in STEPS:
         return f"must have settings after its name; without any, write {shortened(step)}: {{}}"
@@ -328,7 +328,7 @@ def _bounds(name: str, bound: object, spec: KeySpec, risks: Collection[float]) -
     for variable in bound:
         if variable not in sensitive:
             remedy = meant(variable, sensitive, f"there are {shortened(', '.join(sensitive), 80)}")
-            raise OptionError(f"{place}: {shortened(repr(variable))} is no sensitive variable; {remedy}")
+            raise OptionError(f"{place}: {shortened(repr(variable))} is not a sensitive variable; {remedy}")
     return {
         variable: as_bound(name, bound[variable], f"{place}: {shortened(variable)}")
         for variable in sensitive

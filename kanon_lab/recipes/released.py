@@ -101,7 +101,7 @@ def prove_absent(
     kanon_lab.errors.DataError: column copy has the values of the direct identifier rut; name it as one too
     """
     if len(released) != len(original) and not {*released.columns} & {*identifiers}:
-        raise DataError("has not as many records as were to be written; write it again")
+        raise DataError("does not have the number of records that it should have; write it again")
     if (held := held_identifier(released, original, identifiers, roles=roles)) is not None:
         raise DataError(held.message())
 

@@ -227,7 +227,7 @@ def risk_utility_map(
             candidates = (*candidates, Candidate(OWN, dict.fromkeys(candidates[0].parameters), dict(own), wanted))
             runs += runs_of(number, wanted, repeats)
     if len(runs) > MOST:
-        raise OptionError(f"{len(runs):,} recipes and seeds are too many; take values or repeats out until {MOST:,}")
+        raise OptionError(f"{len(runs):,} recipes and seeds are too many; remove values or repeats until {MOST:,}")
     first: dict[tuple, int] = {}
 
     def places(run: Run) -> list[int]:

@@ -150,8 +150,8 @@ class EarlierSettings(Settings):
     file: _NAME = setting(..., "the released file, as seen from the folder of the configuration", "last_year.csv")
     id: _NAME | None = setting(
         None,
-        "the column that tells the same person in both releases; with a `person`, the same record of a person, such as "
-        "the year",
+        "the column that identifies the same person in both releases; with a `person`, it identifies the same record "
+        "of a person, such as the year",
         "pseudonym",
     )
     same_order: bool | None = setting(
@@ -259,11 +259,11 @@ class RecipeSettings(HouseholdLevel):
         unless="none",
     )
 
-    household: _NAME | None = setting(None, "the column that tells households apart", "household")
+    household: _NAME | None = setting(None, "the column with the household ID", "household")
     person: _NAME | None = setting(
         None,
-        "the column that tells persons apart, where one may have several records (a panel, visits, firms): persons are "
-        "counted then",
+        "the column with the person ID, if a person may have several records (a panel, visits, firms): then persons "
+        "are counted",
         "id",
     )
     direct_identifiers: _SEVERAL = setting(
@@ -365,7 +365,7 @@ class MapSettings(Settings):
 
     def check(self) -> None:
         if not self.grid:
-            raise OptionError("has no grid; write one, such as grid: {k: [2, 3, 5]}")
+            raise OptionError("has no grid; add one, such as grid: {k: [2, 3, 5]}")
 
 
 class ReportSettings(FileSettings):

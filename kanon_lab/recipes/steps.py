@@ -112,20 +112,21 @@ class Suppress(StepSettings):
     k_required: K = setting(..., "the k to be reached", "5", unless="that of the file")
     importance: SkipValidation[dict[str, int] | None] = setting(
         None,
-        "by key a whole number: `1` is the most important, and suppressed last; keys not named come after all others",
+        "a whole number for each key: `1` is the most important, and suppressed last; keys without a "
+        "number are suppressed first",
         "{sex: 1, age: 2}",
     )
     combinations: SkipValidation[list[dict[str, Any]] | None] = setting(
         None,
-        "what must be met in place of all keys together: some keys (`keys`), or all sets of so many (`size`), "
-        "each with its own `k` or without",
+        "the combinations to reach k on, in place of all keys together: some keys (`keys`), or all sets of "
+        "this many keys (`size`), each with its own `k` if you give one",
         "[{keys: [age, sex], k: 5}, {size: 2}]",
     )
     claim: Annotated[str, chosen_from(CLAIMS)] | None = setting(
         None,
-        "what is to hold for every record: `compatible` (so many released records are compatible with it), `true_key` "
-        "(also with the original keys, which an intruder may know; a few more cells) or `own_class` (so many have the "
-        "same key, a missing value being a value of its own; more cells)",
+        "the claim to reach for every record: `compatible` (k released records are compatible with it), `true_key` "
+        "(also with its original keys, which an intruder may know; suppresses a few more cells) or `own_class` (k have "
+        "the same key, a missing value being a value of its own; suppresses more cells)",
         "true_key",
         unless="by `missing`: `compatible` with `wildcard`, `own_class` with `category`",
     )
@@ -335,7 +336,7 @@ def _shuffle_members(frame, spec, settings, *, seed) -> Applied:
     INE Chile (2023), section 6.7, block 6.15.
     """
     if spec.household is None:
-        raise OptionError("shuffle_members needs a household; name the variable that tells households apart")
+        raise OptionError("shuffle_members needs a household; name the variable that identifies the household")
     household = coded(frame[spec.household]).codes
     shuffled = frame.iloc[_within_households(household, np.random.default_rng(seed))]
     if (line := read(ShuffleMembers, settings).line_number) is not None:
@@ -377,7 +378,9 @@ def _renumber(frame, spec, settings, *, seed) -> Applied:
     meaningful = (*spec.key_variables, *spec.ghosts, *spec.sensitive_variables, *spec.numeric_variables, spec.weight)
     for name in numbered:
         if name in meaningful:
-            raise OptionError(f"{shortened(name)} is no identifier, since it has another role; recode or perturb it")
+            raise OptionError(
+                f"{shortened(name)} cannot be renumbered, since it has another role; recode or perturb it"
+            )
     rng = np.random.default_rng(step_seed(seed, "renumber", settings, frame, list(frame)))
     columns = {}
     for name in names:
@@ -397,7 +400,7 @@ def _renumber(frame, spec, settings, *, seed) -> Applied:
 def _households(frame: pd.DataFrame, spec: KeySpec, step: str) -> np.ndarray:
     """The number of each record's household."""
     if spec.household is None:
-        raise OptionError(f"{step} needs a household; name the variable that tells households apart")
+        raise OptionError(f"{step} needs a household; name the variable that identifies the household")
     home = coded(frame[spec.household]).codes
     refuse(home < 0, frame.index, spec.household, "no household; fill it in, or drop the record")
     return home
@@ -417,9 +420,9 @@ def _perturb(frame, spec, settings, *, seed, step) -> Applied:
     if step == "pram":  # what the users publish are weighted shares
         options["weight"] = spec.weight
     if spec.household in names:
-        raise OptionError(f"{shortened(spec.household)} tells households apart; perturb other variables")
+        raise OptionError(f"{shortened(spec.household)} is the household ID; perturb other variables")
     if spec.person in names:
-        raise OptionError(f"{shortened(spec.person)} tells persons apart; perturb other variables")
+        raise OptionError(f"{shortened(spec.person)} is the person ID; perturb other variables")
     if spec.weight in names:
         raise OptionError(f"{shortened(spec.weight)} is the weight, which the risk is measured with; perturb others")
     if kind.random:

@@ -26,7 +26,7 @@ def check_streamed(plan: Plan, file: str | Path, out: str | Path | None = None) 
     An engine writes `out` in the format of the file.
     """
     if not plan.spec.key_variables:
-        raise OptionError("no key variables are named, and an engine counts keys; take --engine memory")
+        raise OptionError("no key variables are named, and an engine counts keys; use --engine memory")
     faults = [f"{n} ({name})" for n, (name, _) in enumerate(plan.steps, 1) if name not in STREAMED]
     if faults:
         remedy = "protect in memory (--engine memory), or an extract of the file"
@@ -41,7 +41,7 @@ def check_streamed(plan: Plan, file: str | Path, out: str | Path | None = None) 
     path = first_part(located(file)[0])
     form = files.file_format(path)
     if form not in FORMATS and files.status(path) is not None:
-        raise OptionError(f"{file}: an engine reads .parquet, .csv and .csv.gz only; take --engine memory")
+        raise OptionError(f"{file}: an engine reads .parquet, .csv and .csv.gz only; use --engine memory")
     if out is not None and form in FORMATS and files.file_format(out) != form:
         raise OptionError(f"{out}: an engine writes the format of FILE; give it the ending .{form}")
 

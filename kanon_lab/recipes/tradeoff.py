@@ -20,7 +20,7 @@ _SAME = 1e-12
 _MOST_TOLD = 3
 
 
-_KINDS = {"risk": "risk", "loss": "loss of utility"}
+_KINDS = {"risk": "a risk", "loss": "a loss of utility"}
 # Measures that a message names at most.
 _NAMED = 12
 
@@ -57,15 +57,15 @@ def measure_of(name: str, kind: str | None = None) -> Measure:
     measure = find_measure(name)
     names = [row.name for row in MEASURES.values() if kind in (None, row.kind)]
     if measure is None:
-        remedy = meant(
-            name, [n for n in names if "#" not in n], f"there are {', '.join(names)} (# stands for a number)"
-        )
+        remedy = meant(name, [n for n in names if "#" not in n], f"there are {', '.join(names)} (# is a number)")
         raise OptionError(f"there is no measure {shortened(repr(name))}; {remedy}")
     measure = _axis(name) or measure
     if _axis(name) is None or kind not in (None, measure.kind):
-        wanted = "axis of the map" if kind is None else _KINDS[kind] + (" on the map" if measure.kind == kind else "")
+        wanted = (
+            "an axis of the map" if kind is None else _KINDS[kind] + (" on the map" if measure.kind == kind else "")
+        )
         more = f", and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        raise OptionError(f"{name} is no {wanted}; choose out of {', '.join(names[:_NAMED])}{more}")
+        raise OptionError(f"{name} is not {wanted}; choose one of {', '.join(names[:_NAMED])}{more}")
     return measure
 
 

@@ -38,7 +38,7 @@ def read_yaml(path: str | Path) -> dict:
     settings = parse_yaml(text, path)
     if isinstance(settings, dict):
         return settings
-    fault = "is empty; write" if settings is None else "is no list of"
+    fault = "is empty; write" if settings is None else "does not hold"
     fault += " settings such as key_variables: [region, sex, age]"
     raise DataError(f"{path}: {isinstance(settings, str) and _missing_space(text.lstrip()) or fault}")
 
@@ -50,7 +50,7 @@ def parse_yaml(text: str, place: str | Path) -> Any:
     except yaml.MarkedYAMLError as error:
         fault = _reworded(error, text)
     except yaml.reader.ReaderError as error:
-        fault = f"line {len(text[: error.position + 1].splitlines())}: a control character; take it out"
+        fault = f"line {len(text[: error.position + 1].splitlines())}: a control character; remove it"
     except ValueError:  # thousands of digits
         fault = "holds a number that is too long; put it in quotes if it is text"
     except RecursionError:
@@ -90,7 +90,7 @@ class _Loader(yaml.SafeLoader):
             key = self.construct_object(key_node, deep=True)
             _check_key(key, key_node, value_node)
             if key in seen:
-                raise _fault("a name that stands there before; keep one", key_node)
+                raise _fault("a name that is already there; keep one of the two", key_node)
             seen.add(key)
         return super().construct_mapping(node, deep=deep)
 
@@ -117,7 +117,7 @@ def _check_key(key: object, key_node: yaml.Node, value_node: yaml.Node) -> None:
     if isinstance(key, bool):
         raise _fault("a key that is a truth value; put it in quotes", key_node)
     if not isinstance(key, (str, int, float)):
-        raise _fault("a key that is no text or number; put it in quotes", key_node)
+        raise _fault("a key that is neither text nor a number; put it in quotes", key_node)
     if isinstance(key, float) and (key.is_integer() or str(key) != key_node.value):  # a label would be another one
         raise _fault("a number that is written otherwise; put it in quotes if it is text", key_node)
     empty = isinstance(value_node, yaml.ScalarNode) and not value_node.value and value_node.style is None
@@ -137,7 +137,7 @@ def beside(settings: dict, recipe: str | Path) -> dict:
         path = folder / name
         if files.status(path) is None:
             looked = "" if Path(name).is_absolute() else f"; it was looked for in {folder.absolute()}"
-            raise AbsentFileError(f"{recipe}: {kind} {shortened(name)} is not there{looked}; mend its path")
+            raise AbsentFileError(f"{recipe}: {kind} {shortened(name)} is not there{looked}; correct its path")
         return str(path)
 
     return _renamed(settings, here)
@@ -205,9 +205,10 @@ _WORDS = {
     "expected <block end>, but found '<block": _INDENT,
     "expected <block end>, but found '-'": _INDENT,
     "expected <block end>, but found '?'": _INDENT,
-    "expected <block end>, but found ']'": "] closes what was never opened; take it out",
-    "expected <block end>, but found '}'": "} closes what was never opened; take it out",
-    "expected <block end>": "a value goes on after its end; put a text in quotes as a whole, a mark inside it twice",
+    "expected <block end>, but found ']'": "] closes a bracket that was never opened; remove it",
+    "expected <block end>, but found '}'": "} closes a brace that was never opened; remove it",
+    "expected <block end>": "there is more text after the end of a value; put the whole text in quotes, "
+    "and double a quotation mark inside it",
     "found unexpected end of stream": "a quotation mark is never closed; close it",
     "found character '\\t'": "a tab; indent with spaces",
     "found character": "a text that begins with a sign that YAML keeps for itself; put it in quotes",
@@ -234,5 +235,5 @@ def _reworded(error: yaml.MarkedYAMLError, text: str) -> str:
         for number, line in enumerate(text.splitlines()[: mark.line + 1]):
             if number >= mark.line - 1 and (fault := _missing_space(line)):
                 return f"line {number + 1}: {fault}"
-    fault = _WORDS.get(kind or "") or (problem if ";" in problem else f"{shortened(problem, 100)}; mend the line")
+    fault = _WORDS.get(kind or "") or (problem if ";" in problem else f"{shortened(problem, 100)}; correct the line")
     return f"line {mark.line + 1}, column {mark.column + 1}: {fault}"

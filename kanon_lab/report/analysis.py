@@ -256,7 +256,7 @@ def _protected(
 ) -> Protection:
     """The file after every step, each named before it begins."""
     recipe = config.recipe
-    progress("measuring the file as it came")
+    progress("measuring the original file")
     protection: Protection
     if isinstance(file, (MicrodataFile, pd.DataFrame)):
         recipe.check(file)

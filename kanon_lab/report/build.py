@@ -189,7 +189,7 @@ def make_report(
         marked = Words(config.language).say("internal_banner") if internal else ""
         page = report_page(executed, title=results["title"], language=config.language, banner=marked)
         if (size := len(page.encode())) > _MOST_BYTES:
-            raise OptionError(f"{out.name}: would have {size:,} bytes, more than {_MOST_BYTES:,}; take columns out")
+            raise OptionError(f"{out.name}: would have {size:,} bytes, more than {_MOST_BYTES:,}; remove columns")
         judged = results["judged"]
         withheld = (only_met and not judged["met"]) or (only_without_cautions and judged["cautions"])
         if target is None or draft is None or withheld:
@@ -234,7 +234,7 @@ def check_targets(
         if folder:
             raise StorageError(f"{path.name}: is a folder; choose another name, or remove it")
     if not out.absolute().parent.is_dir():
-        raise StorageError(f"{out.name}: its folder is not there; make it or choose another place")
+        raise StorageError(f"{out.name}: its folder does not exist; create it or choose another place")
     if target is not None:
         from kanon_lab.data.writing import check_target
 

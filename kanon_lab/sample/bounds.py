@@ -240,7 +240,9 @@ def _of_sample(
                 if "persons" in blocks:
                     persons = _whole_numbers(blocks["persons"], 0)
                     small = (persons > 0) & (persons < least)
-                    refuse(small, blocks.index, "least", "more persons in a class than in its block; mend one of them")
+                    refuse(
+                        small, blocks.index, "least", "more persons in a class than in its block; correct one of them"
+                    )
                 fewest = np.maximum(fewest, np.append(least, 1)[block[first]])
                 # A margin has all blocks: then no class is in one where nothing is known.
                 levels = (levels - {1} if "persons" in blocks else levels) | {*least.tolist()}
@@ -292,7 +294,7 @@ def _whole_numbers(column: pd.Series, least: int) -> np.ndarray:
     values = numbers.to_numpy(dtype=float, na_value=np.nan)
     refuse(
         ~((values >= least) & (values == np.floor(values)) & (values <= MOST_RECORDS)),
-        *(column.index, column.name, f"not a whole number from {least} to {MOST_RECORDS:,}; mend it"),
+        *(column.index, column.name, f"not a whole number from {least} to {MOST_RECORDS:,}; correct it"),
     )
     return values.astype(np.int64)
 

@@ -55,7 +55,7 @@ def size_counts(sizes: object) -> SizeCounts:
         values = np.empty(())
     values = values.astype(float) if values.dtype.kind in "iuf" else np.empty(())
     if values.ndim != 1 or not ((values >= 0) & (values == np.floor(values))).all():
-        raise OptionError("sizes must be whole numbers from 0 on, one a class, in one dimension")
+        raise OptionError("sizes must be whole numbers from 0 on, one per class, in one dimension")
     if not 0 < values.sum() <= MOST_RECORDS:
         raise OptionError("sizes must hold at least one record and at most 2 ** 53 in all")
     size, classes = np.unique(values[values > 0], return_counts=True)

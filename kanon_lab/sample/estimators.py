@@ -46,7 +46,7 @@ def subsample(counts: SizeCounts, fraction: float) -> Estimate:
 def tangent(counts: SizeCounts, fraction: float) -> Estimate:
     """The curve G on log-log axes goes on as steeply as it ends: with a slope estimated as -2 s_2 / s_1."""
     estimate = _by_singles(counts, lambda alone: fraction ** (2 * counts.of_size(2) / alone))
-    few = "no class has two records, so little tells how the curve goes on"
+    few = "no class has two records, so the data say little about how the curve continues"
     return estimate if estimate.note or counts.of_size(2) else replace(estimate, note=few)
 
 
@@ -74,7 +74,7 @@ def _by_singles(counts: SizeCounts, p_d: Callable[[float], float]) -> Estimate:
     if not alone:
         return Estimate(0.0, 0.0, "no record is unique in the sample")
     chance = float(p_d(alone))
-    all_alone = "every record is unique in the sample, so nothing tells how the curve goes on"
+    all_alone = "every record is unique in the sample, so the data do not say how the curve continues"
     return Estimate(alone / counts.records * chance, chance, all_alone if alone == counts.records else "")
 
 
@@ -108,7 +108,7 @@ def _likeliest_gamma(counts: SizeCounts, cells: int | None) -> tuple[float, floa
     n, classes = counts.records, float(counts.classes.sum())
     if cells is None:
         if classes == n:
-            raise NoEstimateError("no two records share a class, so nothing tells how fast classes grow")
+            raise NoEstimateError("no two records share a class, so the data do not say how fast classes grow")
         # The series' mean size is x / log(1 + x) for x = n beta.
         log_x = brentq(lambda z: np.logaddexp(0, z) / np.exp(z) - classes / n, *_LOG_BOUNDS, xtol=1e-13)
         return 0.0, np.exp(log_x) / n
@@ -151,7 +151,7 @@ def pitman_parameters(counts: SizeCounts) -> tuple[float, float]:
 
     classes, n = float(counts.classes.sum()), counts.records
     if classes == n:
-        raise NoEstimateError("no two records share a class, so nothing tells how fast classes grow")
+        raise NoEstimateError("no two records share a class, so the data do not say how fast classes grow")
     if classes == 1:
         raise NoEstimateError("all records are in one class")
 
@@ -197,8 +197,8 @@ def _digamma_rise(x: float, more: float | np.ndarray) -> float | np.ndarray:
 
 #: The methods, with the assumption of each in words.
 METHODS = {
-    "subsample": "a subsample stands to the sample as the sample to the population",
-    "tangent": "the curve of uniqueness goes on as steeply as it ends",
+    "subsample": "the sample relates to the population as a subsample relates to the sample",
+    "tangent": "the uniqueness curve continues as steeply as it ends",
     "zayatz": "the population has the sample's shares of classes by size",
     "poisson-gamma": "the chances of cells follow a gamma law, by its moments",
     "poisson-gamma-ml": "the chances of cells follow a gamma law, by its likelihood",
@@ -305,7 +305,7 @@ def estimates(counts: SizeCounts, fraction: float, methods: Iterable[str], cells
         try:
             estimate = estimators[method](counts, fraction)
             if not all(0 <= chance <= 1 + ROUNDING for chance in (estimate.p_c, estimate.p_d)):
-                raise NoEstimateError("the estimate is no probability")
+                raise NoEstimateError("the estimate is not a probability")
             p_c, p_d = min(float(estimate.p_c), 1.0), min(float(estimate.p_d), 1.0)
             row = (p_c, p_d, p_c * counts.records / fraction, True, estimate.note)
         except NoEstimateError as reason:
@@ -323,7 +323,7 @@ def check_methods(methods: Iterable[str] | str, known: Iterable[str] = tuple(MET
         names = ()
     for name in names:
         if name not in known:
-            raise OptionError(f"methods: {shortened(str(name))} is none of {', '.join(known)}")
+            raise OptionError(f"methods: {shortened(str(name))} is not one of {', '.join(known)}")
     if not names:
         raise OptionError(f"methods: name at least one of {', '.join(known)}")
     return names

@@ -15,8 +15,8 @@ COUNTED = 10
 # Population classes up to this size are columns of their own; above it columns are ranges of sizes, of this ratio.
 _SINGLE, _RATIO = 100, 1.02
 _CONTRADICTION = (
-    "no population agrees with the sample and what is known of it: persons were not drawn one by one with this "
-    "fraction, or what is known is not true, or it is the rare sample that misleads"
+    "no population agrees with the sample and with what is known of it. Either persons were not drawn one by "
+    "one with this fraction, or what is known is wrong, or this is one of the rare samples that mislead"
 )
 
 
@@ -118,7 +118,7 @@ def fewest_and_most(
         if not fewest * (1 - ROUNDING) <= known.total <= most * (1 + ROUNDING):
             raise DataError(
                 f"of {known.total:,} persons a fraction of {fraction:.3g} is about {known.total * fraction:,.0f}, and "
-                f"the sample has {int(sizes.sum()):,} records; mend the fraction, or the number of persons"
+                f"the sample has {int(sizes.sum()):,} records; correct the fraction, or the number of persons"
             )
         fewest = most = float(known.total)
     columns = _columns(least, int(most))

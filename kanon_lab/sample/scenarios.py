@@ -126,8 +126,8 @@ def population_sizes(
         if persons is None:
             return table.records
         counts: Any = table.weight_of_record
-        refuse(counts != np.floor(counts), frame.index, persons, "no whole number of persons; mend it")
-        fault = "2 ** 53 persons or more up to here; mend the count"
+        refuse(counts != np.floor(counts), frame.index, persons, "not a whole number of persons; correct it")
+        fault = "the persons up to this row are 2 ** 53 or more; correct the count"
         refuse(np.cumsum(counts) >= MOST_RECORDS, frame.index, persons, fault)
         return table.F_k.astype(np.int64)
 

@@ -137,7 +137,7 @@ SCHEMES = {"bernoulli": "each record by a draw of its own", "fixed": "a fixed nu
 LEAST_RECORDS = 100
 # A subsample says something with so many unique records, and a relative standard error of p(d) of so much.
 _LEAST_U2, _MOST_ERROR = 50, 0.25
-_REMEDY = "the mean over many subsamples and what is expected over all say more, as far as one sample can"
+_REMEDY = "the mean over many subsamples, and the expectation over all, are more reliable, as far as one sample can be"
 # Weights that differ make n2 / n1 greater than n1 / N; so many times is said.
 _MOST_STEP = 1.1
 
@@ -303,6 +303,6 @@ def _notes(draws: pd.DataFrame, design: Design, share: float) -> Iterator[str]:
         )
     if len(draws) > 1:
         yield (
-            "the spread is that of subsamples of this one sample: another sample would give another u1, and repeating "
-            "does not lessen that"
+            "the spread is over subsamples of this one sample: another sample would have another u1, and repeating "
+            "cannot show that"
         )

@@ -63,7 +63,10 @@ def _units_of(frame: pd.DataFrame, design: Design) -> Units | None:
     clusters, households = (_codes(frame, name) for name in (cluster, household))
     if clusters is not None and households is not None:
         other = clusters != clusters[np.unique(households, return_index=True)[1]][households]
-        fault = f"another {shortened(str(cluster))} than others of its household; mend it or name one of the two"
+        fault = (
+            f"another {shortened(str(cluster))} than others of its household have; correct it, or "
+            "name only one of the two columns"
+        )
         refuse(other, frame.index, household, fault)
     if clusters is None or first is None:
         whole = households if clusters is None else clusters
@@ -159,7 +162,7 @@ class Design:
         """With the weights of the records and their units, if any are named."""
         design, weights = self, table.weight_of_record
         if weights is not None:
-            fault = "a weight below 1; a record stands for itself at least, so mend it or leave out the weight"
+            fault = "a weight below 1; a record stands for itself at least, so correct it or leave out the weight"
             refuse(weights < 1 - ROUNDING, table.index, table.spec.weight, fault)
             design = replace(design, weights=weights, fraction=min(table.n / float(weights.sum()), 1.0))
         return replace(design, units=_units_of(frame, design))

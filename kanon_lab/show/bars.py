@@ -85,7 +85,7 @@ def versions_of(rows: pd.DataFrame, by: str, what: str) -> list[str]:
         most = len(_VERSION_COLORS)
         raise OptionError(f"the chart has room for {most} versions, not {len(versions)}; leave some out")
     if rows.duplicated(["version", by]).any():
-        raise OptionError(f"{what} stands twice: tell the versions apart in a column version")
+        raise OptionError(f"{what} occurs twice: distinguish the versions in a column version")
     return versions
 
 

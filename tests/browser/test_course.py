@@ -313,7 +313,7 @@ def expected(solved, text, reasons) -> tuple[bool, str]:
         place = "abcde".index(text)
         return place == solved.answer, reasons[place]
     if not (values := readings(text, solved.unit)):
-        return False, "This is no number that can be read."
+        return False, "This cannot be read as a number."
     right, known = judge(solved.to_dict(), values)
     if solved.depth == "predict":
         return right, f"It is {solved.shown}"

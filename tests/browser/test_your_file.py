@@ -40,7 +40,7 @@ CELLS = {
 FAULTS = {
     "fewer cells": "fewer",
     "more cells": "more",
-    "text stands after": "after_quote",
+    "there is text after": "after_quote",
     "never closed": "open_quote",
     "same name": "same_name",
     "no column names": "no_names",

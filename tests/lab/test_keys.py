@@ -25,8 +25,8 @@ def test_names_may_be_a_list_or_one_name():
         ({"key_variables": ["a"], "missing": "drop"}, "missing must be one of wildcard, category, error, not text"),
         ({"key_variables": ["a"], "missing": ["x"]}, "missing must be one of"),
         ({"key_variables": 5}, "key_variables must be names of columns, not 5"),
-        ({"key_variables": [["a"]]}, "is no name of a column"),
-        ({"key_variables": ["a"], "weight": ["w"]}, "is no name of a column"),
+        ({"key_variables": [["a"]]}, "is not the name of a column"),
+        ({"key_variables": ["a"], "weight": ["w"]}, "is not the name of a column"),
         ({"key_variables": ["a"], "weight": "a"}, "a is a key variable and weight"),
         ({"key_variables": ["a"], "household": "a"}, "a is a key variable and household"),
         ({"key_variables": ["a"], "sensitive_variables": ["a"]}, "a is a key variable and sensitive"),
@@ -42,7 +42,7 @@ def test_a_column_that_is_absent_or_twice_there_is_refused():
     frame = pd.DataFrame([[1, 2, 3]], columns=["region", "age", "age"])
     with pytest.raises(DataError, match="survey: column regoin is not there; did you mean region?"), about("survey"):
         KeySpec("regoin").check(frame)
-    with pytest.raises(DataError, match="column age stands twice"):
+    with pytest.raises(DataError, match="column age occurs twice"):
         KeySpec("age").check(frame)
     with pytest.raises(DataError, match="has no records"):
         KeySpec("region").check(frame.iloc[:0])

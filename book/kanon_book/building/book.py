@@ -103,7 +103,7 @@ def one_line() -> Iterator[None]:
     except KanonLabError as error:
         raise ExtensionError(str(error)) from None
     except OSError as error:
-        raise ExtensionError(f"{first_reason(error)}; free space, or mend the permissions of _build") from None
+        raise ExtensionError(f"{first_reason(error)}; free space, or correct the permissions of _build") from None
 
 
 def read(app: Sphinx, name: str, source: list[str]) -> None:

@@ -32,7 +32,7 @@ def run_command(command: str, work: Callable[[], int | None]) -> int:
     except KanonLabError as error:
         print(f"{command}: {error}", file=sys.stderr)
     except OSError as error:
-        print(f"{command}: {first_reason(error)}; free space, or mend the permissions of {BUILD}", file=sys.stderr)
+        print(f"{command}: {first_reason(error)}; free space, or correct the permissions of {BUILD}", file=sys.stderr)
     except KeyboardInterrupt:
         print(f"{command}: interrupted; what was finished is kept", file=sys.stderr)
         return 130

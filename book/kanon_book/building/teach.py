@@ -165,7 +165,7 @@ def form_of(page: BuiltPage, section: Tag, name: str) -> Tag:
     """The form of an exercise, or of the guess of a section."""
     form = section.select_one("form.kanon-guess") if name == "guess" else page.exercises().get(name.partition(":")[2])
     if form is None:
-        raise DataError(f"{LESSONS.name}: {page.name} has no {name}; mend the table")
+        raise DataError(f"{LESSONS.name}: {page.name} has no {name}; correct the table")
     return form
 
 
@@ -183,7 +183,7 @@ def parts(page: BuiltPage, section: Tag, name: str) -> Iterator[str]:
     listed = [part for part in section.select(_SHOWN[kind]) if not part.find_parent("form", class_="kanon-exercise")]
     listed = [part for part in listed if kind != "p" or part.parent is section]
     if len(listed) < int(place):
-        raise DataError(f"{LESSONS.name}: {page.name}, {section.get('id', '')} has no {name}; mend the table")
+        raise DataError(f"{LESSONS.name}: {page.name}, {section.get('id', '')} has no {name}; correct the table")
     yield str(listed[int(place) - 1])
 
 

@@ -24,7 +24,7 @@ _LABEL = 12
 
 
 @click.command(
-    cls=Command, name="audit", epilog=_OF_AUDIT, short_help="Compare every published figure with what is computed."
+    cls=Command, name="audit", epilog=_OF_AUDIT, short_help="Compare every published figure with the computed one."
 )
 @click.option(
     "--source", help="Audit one source: gil-bellosta-2011, aepd, garin-1996 or ine-chile-2023.  [default: all]"
@@ -52,7 +52,7 @@ _LABEL = 12
 @max_bytes_option
 @json_option
 def audit(source, figure, population, year, columns, strict, as_json):
-    """Compare each published figure with what is computed here, and give it a verdict.
+    """Compare each published figure with the figure computed here, and give it a verdict.
 
     Only figures of the kind "recomputed" are compared with something independent, so only these confirm a source. Of
     the others, some were used to fit our input, some repeat another figure of the source, and for some nothing can be

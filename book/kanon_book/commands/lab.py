@@ -39,20 +39,20 @@ _BUILT = ("_build/html", "book")
 def lab(folder, options, no_open, as_json):
     """Copy the notebooks and exercises into FOLDER (default: workspace) and open JupyterLab there.
 
-    A file that you changed there is never overwritten. If its original has changed too, your copy is renamed: its new
-    name holds the time. Options after -- go to JupyterLab; name FOLDER before them.
+    The command never overwrites a file that you changed there. If the original of such a file has changed too, your
+    copy is renamed: its new name contains the time. Options after -- go to JupyterLab; name FOLDER before them.
     """
     from importlib.util import find_spec
 
     from kanon_book.course.learner import working_copy
 
     if not folder or folder.startswith("-"):
-        raise OptionError("name the folder to work in before --, such as: kanon-lab lab workspace -- --port 9000")
+        raise OptionError("name the working folder before --, such as: kanon-lab lab workspace -- --port 9000")
     if not no_open and find_spec("jupyterlab") is None:
         raise MissingPackageError("JupyterLab is not installed: pip install 'kanon-lab[lab]'")
     if files.status(folder) is not None and not Path(folder).is_dir():
         raise OptionError(f"{folder}: not a folder; name a folder to work in")
-    click.echo("Copying the notebooks; the first time their exercises are computed, some ten seconds", err=True)
+    click.echo("Copying the notebooks; the first time this takes about ten seconds, to compute the exercises", err=True)
     done = working_copy(folder)
     result = {"folder": str(Path(folder).absolute()), "files": done}
     show(result, partial(print_lines, _of_copy(result["folder"], done)), folder, as_json=as_json)

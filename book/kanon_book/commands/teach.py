@@ -28,26 +28,32 @@ Examples:
 
 @click.command(cls=Command, name="exam", epilog=_OF_EXAM, short_help="Draw an exam and its key from the exercises.")
 @click.argument("book", required=False)
-@click.option("--seed", type=int, required=True, help="Draw the questions by this seed: 0 or more.")
-@click.option("--questions", type=int, default=30, show_default=True, help="Draw so many questions.")
+@click.option("--seed", type=int, required=True, help="Use this seed to draw the questions: a whole number, 0 or more.")
+@click.option("--questions", type=int, default=30, show_default=True, help="Draw this many questions.")
 @click.option(
-    "--language", type=click.Choice(["en", "es"]), default="en", show_default=True, help="Write in this language."
+    "--language",
+    type=click.Choice(["en", "es"]),
+    default="en",
+    show_default=True,
+    help="Write the exam in this language.",
 )
 @click.option("--out", "folder", default=".", help="Write both pages into this folder.  [default: the working folder]")
 @json_option
 def exam(book, seed, questions, language, folder, as_json):
     """Draw an exam from the exercises of the book, and write it and its key as two pages to print.
 
-    The same seed draws the same questions. The texts are taken from the built book: in BOOK, or where "kanon-lab book"
-    finds it. Questions that need the screen or a program are left out. The pages set formulas by a script of the book,
-    so print them on this computer.
+    The same seed draws the same questions. The command takes the texts from the built book: from BOOK, or from where
+    "kanon-lab book" finds it. Questions that need the screen or a program are left out. The pages need a script of the
+    book to show formulas, so print them on this computer.
     """
     from importlib.util import find_spec
 
     from kanon_book.course.exam import exam_pages
 
     if find_spec("bs4") is None:
-        raise MissingPackageError("beautifulsoup4 is not installed, which reads pages: pip install 'kanon-lab[report]'")
+        raise MissingPackageError(
+            "beautifulsoup4, which reads pages, is not installed: pip install 'kanon-lab[report]'"
+        )
     pages = find_book(book, language).parent
     static = (pages if language == "en" else pages.parent) / "_static"
     target = Path(folder)
@@ -69,10 +75,10 @@ def exam(book, seed, questions, language, folder, as_json):
 @click.argument("paths", nargs=-1, required=True, metavar="FILE...")
 @json_option
 def of_class(paths, as_json):
-    """Show for each exercise how many students have it right, and the most common wrong answer.
+    """Show for each exercise how many students solved it, and the most common wrong answer.
 
-    FILE is what a student saved from a page of the book or in JupyterLab (kanon-lab-progress.json), or a folder of such
-    files under any names. No student is named, unless a file holds a "name" beside its "exercises".
+    FILE is a file that a student saved from a page of the book or in JupyterLab (kanon-lab-progress.json), or a folder
+    of such files under any names. No student is named, unless a file has a "name" beside its "exercises".
     """
     from kanon_book.course.marks import read_class
     from kanon_lab.digits import percent

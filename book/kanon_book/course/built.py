@@ -60,7 +60,7 @@ class BuiltPage:
         if not name:
             return self.article
         if (section := self.article.select_one(f"section[id='{name}']")) is None:
-            raise DataError(f"book/{self.name}: no section {name}; mend the table that names it")
+            raise DataError(f"book/{self.name}: no section {name}; correct the table that names it")
         return section
 
     def exercises(self) -> dict[str, Tag]:

@@ -67,7 +67,9 @@ def draw(seed: int, count: int = QUESTIONS) -> dict[str, list[str]]:
         for turn, name in enumerate(rng.permutation(names).tolist())
     ]
     if not 1 <= count <= len(turns):
-        raise OptionError(f"an exam has 1 to {len(turns)} questions, not {count}; so many exercises suit paper")
+        raise OptionError(
+            f"an exam has 1 to {len(turns)} questions, not {count}; only that many exercises are suitable for paper"
+        )
     drawn = {(chapter, name) for *_, chapter, name in sorted(turns)[:count]}
     chosen = {chapter: [name for name in names if (chapter, name) in drawn] for chapter, names in pool.items()}
     return {chapter: names for chapter, names in chosen.items() if names}

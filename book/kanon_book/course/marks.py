@@ -66,7 +66,9 @@ def read_one(path: Path) -> dict[str, Any]:
     try:
         return read_progress(path)
     except ValueError:
-        raise DataError(f"{path}: is no progress that this book saved; ask for it again, or leave it out") from None
+        raise DataError(
+            f"{path}: is not a file of progress from this book; ask the student for it again, or leave it out"
+        ) from None
 
 
 def _is_right(key: str, record: dict[str, Any]) -> bool:

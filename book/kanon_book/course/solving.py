@@ -196,7 +196,7 @@ def _right_option(exercise: Exercise, names: dict[str, Any]) -> int:
     place = next(place for place, option in enumerate(exercise.options) if option.right is not False)
     right = exercise.options[place].right
     if right is not True and not _value(right, names, f"option {place + 1}, right"):
-        raise OptionError(f"option {place + 1}: right: {right} is not true; mend the option, or mark another one")
+        raise OptionError(f"option {place + 1}: right: {right} is not true; correct the option, or mark another one")
     return place
 
 
@@ -241,7 +241,7 @@ def _misjudged(solved: Solved) -> Iterable[str]:
         return
     task = solved.to_dict()
     if not judge(task, readings(solved.shown, solved.unit))[0]:
-        yield f"the answer as it is shown, {solved.shown}, is not accepted; mend within"
+        yield f"the answer as it is shown, {solved.shown}, is not accepted; widen within"
     for place, wrong in enumerate(solved.wrong, start=1):
         right, known = judge(task, [wrong["answer"]])
         if right:
@@ -253,7 +253,7 @@ def _misjudged(solved: Solved) -> Iterable[str]:
     for place, hint in enumerate(solved.hints, start=1):
         for number in _NUMBER.findall(hint):
             if (values := readings(number, solved.unit)) and judge(task, values)[0]:
-                yield f"hint {place} gives the number ({number}); take it out"
+                yield f"hint {place} gives the number ({number}); remove it"
 
 
 def solved_file(path: str | Path) -> list[Solved]:

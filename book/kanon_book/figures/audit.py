@@ -46,7 +46,7 @@ def audit_overview(frame: pd.DataFrame) -> alt.LayerChart:
 
 
 def audit_evidence(frame: pd.DataFrame) -> alt.LayerChart:
-    """What the figures of each source were set against, and with which verdict.
+    """What the figures of each source were compared with, and with which verdict.
 
     For each source a grid of kind by verdict with the counts written in it; the stronger the colour, the larger the
     share of the kind's figures. `frame` has ``source``, ``kind`` (of evidence), ``verdict`` (one of the audit's
@@ -65,7 +65,7 @@ def audit_evidence(frame: pd.DataFrame) -> alt.LayerChart:
     counted = f"{rows['figures'].sum():,} published figures of {len(heads)} sources by kind of evidence"
     return finish(
         _grid(cells, lines, shown, "kind", heads),
-        title="What each published figure was set against, and the verdict",
+        title="What each published figure was compared with, and the verdict",
         subtitle="Numbers: figures; colour: the verdict",
         description=(
             f"Table of {counted} ({_totals(rows, 'kind', kinds)}) and by verdict: {_totals(rows, 'verdict', shown)}."

@@ -49,7 +49,7 @@ def scenario_risks(table: pd.DataFrame, *, geography: str = "region", age: str =
     """
     style.check_columns(table, (geography, age, "p_identification"), "subsample.scenario_grid(...).table")
     if table.duplicated([geography, age]).any():
-        raise OptionError("a scenario stands twice in the table: give each geography and age one row")
+        raise OptionError("a scenario occurs twice in the table: give each geography and age one row")
     extra = [name for name in ("printed", "low", "high") if name in table]
     rows = table[["p_identification", *extra]].assign(
         geography=table[geography].astype(str), age=table[age].astype(str)

@@ -39,7 +39,7 @@ def by_strength(frame: pd.DataFrame, *, heading: str, strength: str, share: str,
     names, steps = list(dict.fromkeys(rows["series"])), sorted(set(rows["strength"]))
     style.check_room(names, _COLORS, "series")
     if rows.duplicated(["series", "strength"]).any():
-        raise OptionError("a strength stands twice in one series: tell the two apart in the column series")
+        raise OptionError("a strength occurs twice in one series: distinguish the two in the column series")
     # More in one line than a telephone holds would be cut off.
     legend = alt.Legend(title=None, columns=2)
     looks = style.told_apart("series:N", names, color=_COLORS, shape=_SHAPES, legend=legend)

@@ -193,7 +193,7 @@ def _states(
     taken = cells.set_index(["k", "order", "variable"])
     below = claims.set_index(["k", "order", "claim"])["records"]
     if not (taken.index.is_unique and below.index.is_unique):
-        raise OptionError("a k and order stand twice: give each its own name in the column order")
+        raise OptionError("a k and order occur twice: give each its own name in the column order")
     states = []
     for k in ks:
         for number, order in enumerate(orders):

@@ -144,7 +144,7 @@ def gather(app: Sphinx, env: BuildEnvironment) -> None:
                 LOGGER.warning("needs: no chapter before this one is called %s", name, location=document)
         for name in [term for term in about.terms if term not in GLOSSED]:
             LOGGER.warning(
-                "terms: %s is no key of a term of the glossary in kanon_lab/terms.csv", name, location=document
+                "terms: %s is not a key of a term of the glossary in kanon_lab/terms.csv", name, location=document
             )
         if len(about.terms) > _MOST_TERMS:
             LOGGER.warning("terms: %s, at most %s", len(about.terms), _MOST_TERMS, location=document)

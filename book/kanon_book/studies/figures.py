@@ -47,7 +47,7 @@ CITATIONS = {
 #: Sources that are recomputed from a population known as counts.
 FROM_COUNTS = ("gil-bellosta-2011",)
 
-#: Kinds of evidence, the strongest first: what a figure is set against. Only the first confirms a source.
+#: Kinds of evidence, the strongest first: what a figure is compared with. Only the first confirms a source.
 KINDS = {
     "recomputed": "compared with something else: computed from other figures or from data, or looked up elsewhere",
     "fitted": "we fitted our input or rule to it, or to figures that imply it: if it agrees, the fit worked",
@@ -74,7 +74,7 @@ _NOTHING = {
 def check_source(source: str) -> None:
     """Raise an `OptionError` for an unknown source."""
     if source not in SOURCES:
-        raise OptionError(f"unknown source {shortened(source)!r}: choose out of {', '.join(SOURCES)}")
+        raise OptionError(f"unknown source {shortened(source)!r}: choose one of {', '.join(SOURCES)}")
 
 
 def read_table(name: str, **types: type) -> pd.DataFrame:

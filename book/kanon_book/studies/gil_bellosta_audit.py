@@ -55,7 +55,8 @@ _ONE_NUMBER = (
     "INE's inhabitants turn the one into the other, not the number. The percentage is rounded"
 )
 _PICKED = (
-    "Which of the two rules is taken is told by the printed cell, so that it is fitted: no rule that we know gives the "
+    "Which of the two rules is taken is shown by the printed cell, so that it is fitted: no rule that "
+    "we know gives the "
     "whole column"
 )
 

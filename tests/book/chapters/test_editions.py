@@ -182,5 +182,5 @@ def test_code_and_printed_figures_of_a_table_stay():
 def test_a_damaged_catalogue_is_named(tmp_path, monkeypatch, content):
     monkeypatch.setattr(editions, "MESSAGES", tmp_path)
     (tmp_path / "damaged.po").write_text(content, "latin-1")
-    with pytest.raises(KanonLabError, match=r"damaged\.po: is no catalogue"):
+    with pytest.raises(KanonLabError, match=r"damaged\.po: is not a catalogue"):
         editions.prepare(tmp_path / "es")

@@ -143,7 +143,7 @@ def test_the_notebook_on_a_users_file(run, shops):
     assert results["scenarios"]["intruder"].tolist() == ["a guest"]
     alone = results["given-away"].set_index("the intruder knows")["records alone"]
     assert alone["and size"] == (~frame.duplicated(["area", "owner", "size"], keep=False)).sum()
-    assert results["steps"]["after"].tolist() == ["as it came", "recode area", "pram owner", "suppress"]
+    assert results["steps"]["after"].tolist() == ["original", "recode area", "pram owner", "suppress"]
     assert results["verdict"]["measure"].tolist() == ["k", "exposed by columns"]
     assert results["real-said"].startswith("The file of the real survey was not at hand")
     assert results["profiles"].columns.tolist() == ["measure", "this file"]

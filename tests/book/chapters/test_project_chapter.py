@@ -105,7 +105,7 @@ def test_recorded_solution(book):
         1,
     )  # classes in which nobody is often bullied; the points
     (seeds,) = results["notes"]["note"]
-    assert seeds.startswith("step 7 (shuffle_records): anyone who tries seeds")
+    assert seeds.startswith("step 7 (shuffle_records): the seed is short")
     risk = results["before-after"].set_index("measure")
     assert risk.loc["k achieved"].tolist() == ["1", "5"]
     assert risk.loc["records alone", "released"] == "0"

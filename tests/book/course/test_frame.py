@@ -152,7 +152,7 @@ def test_minutes_are_counted_from_what_stands_on_the_page():
     [
         ("needs: [nowhere]", "no chapter before this one is called nowhere"),
         ("needs: [two]", "no chapter before this one is called two"),
-        ("terms: [nothing]", "nothing is no key"),
+        ("terms: [nothing]", "nothing is not a key"),
         ("terms: [key, cell, periods, recipe, seed, pattern]", "6, at most 5"),
         ("track: both", "both, must be one of practitioner, complete"),
     ],

@@ -33,7 +33,7 @@ def course(tmp_path, monkeypatch):
         ("1.1", 100 / 3, False, "Not yet. You divided by the number of **classes**"),
         ("1.1", 1 / 6, False, "Not yet. The digits are right, the unit is not"),
         ("1.1", 17, False, "Not yet. The number is too high."),
-        ("1.1", "about a sixth", None, "This is no number that can be read."),
+        ("1.1", "about a sixth", None, "This cannot be read as a number."),
         ("1.1", ..., None, "No answer yet"),
         ("1.2", 16, True, "Right. 16"),
         ("1.3", "c", True, "Right. Key variables"),

@@ -161,7 +161,8 @@ def test_the_command_prints_the_class_and_says_which_file_is_none(folder, capsys
     (folder / "notes.json").write_text("[]")
     assert run(["class", str(folder)]) == 2
     assert capsys.readouterr().err.splitlines() == [
-        f"kanon-lab: {folder / 'notes.json'}: is no progress that this book saved; ask for it again, or leave it out"
+        f"kanon-lab: {folder / 'notes.json'}: is not a file of progress from this book; ask the student "
+        "for it again, or leave it out"
     ]
     (folder.parent / "empty").mkdir()
     assert run(["class", str(folder.parent / "empty")]) == 2

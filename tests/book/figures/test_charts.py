@@ -440,7 +440,7 @@ def outcomes(names, persons):
             "without rows",
         ),
         (lambda c, g: show.class_sizes(sizes(5)), "room for 4 versions, not 5"),
-        (lambda c, g: show.class_sizes(sizes(2).drop(columns="version")), "stands twice"),
+        (lambda c, g: show.class_sizes(sizes(2).drop(columns="version")), "occurs twice"),
         (lambda c, g: diversity_figures.attack(outcomes(list("abcde"), 1)), "room for 4 outcomes, not 5"),
         (lambda c, g: diversity_figures.attack(outcomes(list("ab"), 0)), "has no persons"),
         (

@@ -126,7 +126,7 @@ def test_series_by_strength_are_drawn_in_the_order_of_size(series):
 
 
 def test_series_that_cannot_be_told_apart_are_refused(series):
-    with pytest.raises(OptionError, match="stands twice"):
+    with pytest.raises(OptionError, match="occurs twice"):
         by_strength(pd.concat([series, series]))
     with pytest.raises(OptionError, match="room for 4 series, not 5"):
         by_strength(pd.concat([series.head(1).assign(series=str(i)) for i in range(5)]))

@@ -104,7 +104,7 @@ def test_a_file_without_any_suppression_is_drawn(cells, claims):
         ({"order": "none"}, "no k = 3 with the order 'none'"),
         ({"cells": lambda frame: frame.drop(columns="touched")}, "needs the column 'touched'"),
         ({"cells": lambda frame: frame[frame["k"] != 3]}, "every k from the smallest to the largest"),
-        ({"cells": lambda frame: pd.concat([frame, frame])}, "stand twice"),
+        ({"cells": lambda frame: pd.concat([frame, frame])}, "occur twice"),
         ({"claims": lambda frame: frame[frame["claim"] != "before"]}, "lack a variable or a claim for k = 2"),
     ],
 )
@@ -127,7 +127,7 @@ def test_cells_of_two_ways_stand_side_by_side():
     assert ">20 (1%)<" in text
     assert "age kept: place 1,600 (80%)" in chart.to_dict()["description"]
     assert "plain" not in drawn(suppression_figures.suppressed_cells(one.drop(columns="version")))
-    with pytest.raises(OptionError, match="stands twice"):
+    with pytest.raises(OptionError, match="occurs twice"):
         suppression_figures.suppressed_cells(pd.concat([one, one]))
     many = pd.concat([one.assign(version=str(i)) for i in range(5)])
     with pytest.raises(OptionError, match="room for 4 versions, not 5"):

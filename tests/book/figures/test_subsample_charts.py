@@ -229,7 +229,7 @@ def test_scenarios_are_named_with_their_risks(scenarios):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda t: pd.concat([t, t]), "stands twice"),
+        (lambda t: pd.concat([t, t]), "occurs twice"),
         (lambda t: pd.concat([t.assign(region=name) for name in "abcde"]).drop_duplicates(["region", "age"]), "not 5"),
         (lambda t: t.drop(columns="age"), "needs the column 'age'"),
         (lambda t: t.assign(p_identification=0.0), "every risk is 0, next to 0 or unknown"),
@@ -296,7 +296,7 @@ def test_where_nobody_is_unique_or_nothing_is_estimated_the_rest_is_drawn(trials
     [
         ({"quantity": "p_b"}, "quantity must be p_c or p_d"),
         ({"quantity": ["p_c"]}, "quantity must be p_c or p_d"),
-        ({"methods": ["pitman"]}, "methods: pitman is none of one subsample, subsample, tangent, zayatz"),
+        ({"methods": ["pitman"]}, "methods: pitman is not one of one subsample, subsample, tangent, zayatz"),
         ({"methods": []}, "methods: name at least one"),
     ],
 )

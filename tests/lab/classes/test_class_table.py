@@ -203,9 +203,9 @@ def test_the_type_of_a_column_makes_no_difference(dtype):
         ([1.0, -2.0, -3.0], "row b \\(and 1 more\\): a weight that is not above 0"),
         ([1.0, np.inf, 1.0], "row b: an infinite weight"),
         ([np.nan, 1.0, 1.0], "row a: a missing weight"),
-        ([1.0, "secret", 1.0], "row b: a weight that is no number"),
-        (["secret", "secret", "1"], "row a \\(and 1 more\\): a weight that is no number"),
-        ([True, True, False], "row a \\(and 2 more\\): a weight that is no number"),
+        ([1.0, "secret", 1.0], "row b: a weight that is not a number"),
+        (["secret", "secret", "1"], "row a \\(and 1 more\\): a weight that is not a number"),
+        ([True, True, False], "row a \\(and 2 more\\): a weight that is not a number"),
     ],
 )
 def test_a_weight_that_is_none_is_refused(weight, fault):

@@ -47,9 +47,9 @@ def test_cells_with_counts_are_the_same_as_persons():
     [
         ({"a": [2, 2]}, {}, DataError, "row 0: its class has more records than persons"),
         ({"b": [1]}, {}, DataError, "the population: column a is not there"),
-        ({"a": [1], "n": [-1]}, {"count": "n"}, DataError, "row 0: column n is no count of persons"),
+        ({"a": [1], "n": [-1]}, {"count": "n"}, DataError, "row 0: column n is not a count of persons"),
         ({"a": [1], "n": ["5"]}, {"count": "n"}, DataError, "column n is not numbers"),
-        ({"a": [1], "n": [np.nan]}, {"count": "n"}, DataError, "row 0: column n is no count of persons"),
+        ({"a": [1], "n": [np.nan]}, {"count": "n"}, DataError, "row 0: column n is not a count of persons"),
         ({"a": [1]}, {"count": "a"}, OptionError, "a is a key variable"),
     ],
 )

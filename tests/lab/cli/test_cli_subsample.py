@@ -158,7 +158,10 @@ def test_bounds_are_those_of_the_function_in_json_and_words(survey, tmp_path, ca
         (["--fraction", "0.3", "--bounds", "--household", "home"], "leave out --cluster and --household"),
         (["--fraction", "0.3", "--bounds", "--known", "no.csv"], "--known: no.csv: no such file"),
         (["--fraction", "0.3", "--bounds", "--persons", "12"], "persons must be a whole number from 600"),
-        (["--fraction", "0.9", "--bounds", "--persons", "99999"], "and the sample has 600 records; mend the fraction"),
+        (
+            ["--fraction", "0.9", "--bounds", "--persons", "99999"],
+            "and the sample has 600 records; correct the fraction",
+        ),
     ],
 )
 def test_options_of_bounds_that_do_not_fit_are_refused_in_one_line(survey, capsys, options, text):

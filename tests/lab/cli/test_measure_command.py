@@ -174,7 +174,7 @@ def test_texts_that_may_mean_missing_are_pointed_out(capsys, write):
     file = write("a,s\n1,x\nNA,y\n")
     args = ["measure", file, "--keys", "a", "--sensitive", "s", "--json"]
     _, out, _ = call(capsys, *args)
-    assert "a: NA taken as a value" in json.loads(out)["notes"][-1]
+    assert "a: NA is taken as a value" in json.loads(out)["notes"][-1]
     assert json.loads(out)["k_achieved"] == 1
     _, out, _ = call(capsys, *args, "--na", "NA")
     assert "NA" not in "".join(json.loads(out)["notes"])
@@ -209,10 +209,10 @@ def test_choices_are_those_of_the_library():
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("a,w\n1,2\n1,x\n", "row 3: a weight that is no number in column w"),
-        ("a,w\n1,2\n\n1,x\n1,y\n", "row 4 (and 1 more): a weight that is no number in column w"),
+        ("a,w\n1,2\n1,x\n", "row 3: a weight that is not a number in column w"),
+        ("a,w\n1,2\n\n1,x\n1,y\n", "row 4 (and 1 more): a weight that is not a number in column w"),
         ("a,w\n1,1e308\n1,1e308\n", "row 2 (and 1 more): a weight too large to be added up in column w"),
-        ('a,w\n1,2\n1,"3\n1,"2\n', "row 3: text stands after a closing quotation mark"),
+        ('a,w\n1,2\n1,"3\n1,"2\n', "row 3: there is text after a closing quotation mark"),
         ("a,w\n1,2\n1,0\n", "row 3: a weight that is not above 0 in column w"),
         ("a,w\n1,2\n1,-1\n", "row 3: a weight that is not above 0 in column w"),
         ("a,w\n1,2\n1,\n", "row 3: a missing weight in column w"),

@@ -196,7 +196,7 @@ def test_output_for_people(capsys, folder, tmp_path):
         "released unchanged, and without a role: s",
         "household_level is step 1; the first under steps is step 2",
         "direct identifiers dropped: name",
-        "(one record a household)",
+        "(one record per household)",
         "Cells",
         "after each step",
         "true key",
@@ -291,7 +291,7 @@ def test_a_data_set_and_labels_that_are_lost(capsys, folder, tmp_path, recipe):
         code, out, _ = call(capsys, tmp_path / "in.sav", "--recipe", path, "--out", target)
         assert code == 0
         assert ("labels of values and variables are not kept" in out) == (not kept)
-        assert "labels left out, because no released record has their codes: age 1, sex 2" in out
+        assert "labels left out because no released record has their codes: age 1, sex 2" in out
         assert b"CANARY" not in target.read_bytes() and b"never" not in target.read_bytes()
         read = read_file(target)
         assert (read.labels, read.variable_labels) == (
@@ -304,7 +304,7 @@ def test_texts_that_mean_missing(capsys, tmp_path, recipe):
     path = recipe("key_variables: [a]\nk_required: 2\n")
     args = [tmp_path / "in.csv", "--recipe", path, "--out", tmp_path / "out.csv", "--overwrite", "--json"]
     notes = json.loads(call(capsys, *args)[1])["notes"]
-    assert any("a: NA taken as a value" in note for note in notes)
+    assert any("a: NA is taken as a value" in note for note in notes)
     assert any("k_required is 2: 1 record is below it" in note for note in notes)
     assert not any(
         "NA" in note or "k_required" in note for note in json.loads(call(capsys, *args, "--na", "NA")[1])["notes"]
@@ -340,7 +340,7 @@ def test_another_file_is_replaced_only_when_said(capsys, folder, tmp_path):
     args = [folder / "survey.csv", "--recipe", folder / "recipe.yml", "--out", out]
     code, text, err = call(capsys, *args)
     assert (code, text, out.read_text()) == (2, "", "old")
-    assert "holds something else already" in err and "--overwrite" in err
+    assert "exists and holds something else" in err and "--overwrite" in err
     assert call(capsys, *args, "--overwrite")[0] == 0
     assert out.read_text().startswith("region,sex")
 

@@ -56,7 +56,7 @@ def test_every_command_takes_codes_and_tells_how_the_file_is_written(capsys, sur
     decimal = "" if command == "measure" else "decimal comma, "
     assert f"separator ;, {decimal}encoding cp1252" in notes
     assert "codes 88, 99 of P3: missing" in notes
-    assert "P3: no record has code 77, which the settings declare to mean missing; check the codes" in notes
+    assert "P3: no record has code 77, which the settings declare as missing; check the codes" in notes
     code, out, _ = call(capsys, command, survey, *COMMANDS[command])
     assert code == 0
     assert "encoding cp1252" in out
@@ -123,14 +123,14 @@ def ages(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_init_has_the_notes_on_reading_on_the_terminal_in_json_and_in_the_file(capsys, ages, language):
-    noted = {"en": "NA taken as a value", "es": "NA se toma como un valor"}
+    noted = {"en": "NA is taken as a value", "es": "NA se toma como un valor"}
     code, out, _ = call(capsys, "init", ages, "--out", "a.yml", "--language", language)
-    assert code == 0 and "note: age: NA taken as a value" in out and "since 1 of its cells" in out
+    assert code == 0 and "note: age: NA is taken as a value" in out and "since 1 of its cells" in out
     written = Path("a.yml").read_text()
     assert noted[language] in written
     assert yaml.safe_load(written)["language"] == language
     code, out, _ = call(capsys, "init", ages, "--out", "b.yml", "--json")
-    assert code == 0 and any("age: NA taken as a value" in note for note in json.loads(out)["notes"])
+    assert code == 0 and any("age: NA is taken as a value" in note for note in json.loads(out)["notes"])
     code, out, _ = call(capsys, "init", ages, "--out", "c.yml", "--na", "NA", "--json")
     assert json.loads(out)["notes"] == [] and "taken as a value" not in Path("c.yml").read_text()
 

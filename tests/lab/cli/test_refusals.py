@@ -48,8 +48,8 @@ data fetch absent                                       | no such data set
 data make absent                                        | No such command 'absent'. (see kanon-lab data make --help)
 data make register                                      | Missing option '--out'
 data make register --out r.csv                          | r.csv: its name does not end in .parquet
-data make register --out gone/r.parquet                 | gone/r.parquet: its folder is not there
-data make register --out survey.parquet                 | survey.parquet: is there already
+data make register --out gone/r.parquet                 | gone/r.parquet: its folder does not exist
+data make register --out survey.parquet                 | survey.parquet: already exists
 data make register --out r.parquet
 . --persons 0                                           | persons must be a whole number from 1 to 47,021,031, not 0
 . --persons 47021032                                    | persons must be a whole number from 1 to 47,021,031
@@ -70,8 +70,8 @@ population spain-2010
 . --year 1999                                           | spain-2010: holds 2010 only; leave out the year
 . --columns place                                       | columns 'place': write NAME=COLUMN
 
-lab '' --no-open                                        | name the folder to work in before --
-lab -- --port 9000                                      | name the folder to work in before --
+lab '' --no-open                                        | name the working folder before --
+lab -- --port 9000                                      | name the working folder before --
 lab --absent                                            | No such option
 book --language ca                                      | 'ca' is not one of 'en', 'es'
 book nowhere                                            | no book in this folder: build it with make book
@@ -94,7 +94,7 @@ measure survey.csv
 . --keys '"region'                                      | --keys '"region'
 . --keys region,region                                  | named twice
 . --keys regoin,sex                                     | did you mean region?
-. --keys regoin                                         | names of columns stand in the first row
+. --keys regoin                                         | the first row has the names of the columns
 . --keys region --missing error                         | row 2 (and
 . --keys region --missing drop                          | --missing
 measure survey.csv --keys region
@@ -102,7 +102,7 @@ measure survey.csv --keys region
 . --weight W                                            | did you mean w?
 . --weight sex                                          | column sex
 . --weight ''                                           | --weight is empty; name a column, or leave it out
-. --weight w --weight hh                                | --weight stands 2 times; name one column
+. --weight w --weight hh                                | --weight is given 2 times; name one column
 . --household ' '                                       | --household is empty
 . --household age                                       | no household
 . --sensitive region                                    | region is a key variable and sensitive
@@ -145,7 +145,7 @@ measure survey.csv --keys region
 . --memory ''                                           | --memory ''
 . --memory 999999999999999999999999999999               | --memory
 . --engine polars                                       | --engine
-. --engine duckdb --spill nowhere                       | nowhere: is no folder
+. --engine duckdb --spill nowhere                       | nowhere: is not a folder
 . --engine duckdb --missing-codes regoin=88             | survey.csv: no column regoin; did you mean region?
 . --engine duckdb --missing error                       | row 2 (and 33 more): a missing value in column region
 . --classes counts.parquet                              | --classes takes the place of FILE
@@ -182,7 +182,7 @@ init absent.csv                                         | absent.csv: no such fi
 init ''                                                 | FILE is empty; name a file
 init                                                    | Missing argument 'FILE'
 init health-survey --out no/such/r.yml                  | no/such/r.yml
-init health-survey --out a.yml                          | a.yml: is there already; choose another name (--out)
+init health-survey --out a.yml                          | a.yml: already exists; choose another name (--out)
 
 protect survey.csv --recipe recipe.yml                  | --out is not given
 protect survey.csv --out o.csv                          | Missing option '--recipe'
@@ -200,14 +200,14 @@ protect helth-survey --recipe recipe.yml --out o.csv    | neither a data set
 protect spain-2010 --recipe recipe.yml --out o.csv      | holds no records of persons
 protect health-survey --recipe recipe.yml --out o.csv   | recipe.yml: column region is not there
 protect survey.csv --recipe recipe.yml
-. --out ''                                              | ends in none of .csv
-. --out o.txt                                           | ends in none of .csv
-. --out .                                               | ends in none of
-. --out absent/o.csv                                    | its folder is not there
+. --out ''                                              | must end in one of .csv
+. --out o.txt                                           | must end in one of .csv
+. --out .                                               | must end in one of
+. --out absent/o.csv                                    | its folder does not exist
 protect survey.csv --recipe recipe.yml --engine duckdb
 . --out o.parquet                                       | o.parquet: an engine writes the format of FILE
 . --out o.csv --neutralise                              | protect in memory (--engine memory)
-. --out o.csv --spill absent                            | absent: is no folder
+. --out o.csv --spill absent                            | absent: is not a folder
 . --out o.csv --missing-codes regoin=1                  | no column regoin; did you mean region?
 . --dry-run --recipe noise.yml                          | steps 1 (add_noise), 3 (renumber) need all records
 . --dry-run --recipe mean.yml                           | step 1 (top_code): a mean needs all records
@@ -222,15 +222,15 @@ map '' --recipe map.yml                                 | FILE is empty
 map survey.csv --recipe map.yml
 . --at-most 5                                           | --at-most '5': write a share from 0 to 1
 . --at-most x --risk expected_reidentifications         | write a number from 0 on
-. --risk granularity                                    | granularity is no risk
+. --risk granularity                                    | granularity is not a risk
 . --loss granularty                                     | did you mean granularity
 . --loss il1s --workers 1                               | no recipe of the map has both global_risk and il1s
 . --repeats 0                                           | --repeats '0': write a whole number from 1 on
 . --workers two                                         | --workers 'two'
 . --write-recipe x.yml                                  | needs limits in the recipe, or --at-most
 . --at-most 1 --out x.csv --write-recipe ./x.csv        | x.csv: --out and --write-recipe name the same file
-. --out map.txt                                         | its name ends in none of
-. --out absent/map.csv                                  | its folder is not there
+. --out map.txt                                         | its name must end in one of
+. --out absent/map.csv                                  | its folder does not exist
 
 report survey.csv --out r.html                          | --config is not given
 report '' --config a.yml --out r.html                   | FILE is empty
@@ -241,7 +241,7 @@ report survey.csv --config c.yml --out r.html           | c.yml: no such file
 report survey.csv --config a.yml
 .                                                       | --out is not given
 . --out r.csv                                           | r.csv: the name of a report must end in .html
-. --out gone/r.html                                     | r.html: its folder is not there
+. --out gone/r.html                                     | r.html: its folder does not exist
 . --out gone/on/                                        | --out on: no folder can be made there
 . --out kept.html                                       | kept.failed.ipynb: is a folder
 . --config c.yml --out {name}.html                      | c.yml: no such file
@@ -250,7 +250,7 @@ report survey.csv --config a.yml
 . --config heavy.yml --out {name}.html --engine spark    | heavy.yml: step 1 (round): an engine recodes no weight
 . --config noisy.yml --out {name}.html --engine duckdb   | noisy.yml: steps 1 (add_noise) need all records at once
 . --out r.html --engine duckdb --protected o.parquet    | o.parquet: an engine writes the format of FILE
-. --out r.html --engine duckdb --spill nowhere          | nowhere: is no folder
+. --out r.html --engine duckdb --spill nowhere          | nowhere: is not a folder
 report survey.xlsx --config a.yml --out r.html --engine duckdb | reads .parquet, .csv and .csv.gz only
 report survey.csv --config a.yml
 . --out r.html --set sed=1                              | unknown setting sed; did you mean

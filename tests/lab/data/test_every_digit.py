@@ -217,7 +217,7 @@ def test_formats_stay_in_the_same_format(tmp_path, ending, formats):
 def test_months_that_leave_as_bare_numbers_are_named(capsys, tmp_path, ending):
     pyreadstat.write_dta(dated(), tmp_path / "a.dta", variable_format=STATA)
     assert protected(tmp_path / "a.dta", tmp_path / f"out.{ending}") == 0
-    assert "cannot be read as such: key (%tm), quarter (%tq);" in " ".join(capsys.readouterr().out.split())
+    assert "cannot be read as dates without it: key (%tm), quarter (%tq);" in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_column_that_a_step_changes_does_not_keep_its_format(capsys, tmp_path):
@@ -264,7 +264,7 @@ def test_codes_that_are_kept_are_values_and_leave_as_they_came(capsys, answers):
     assert before[1].missing_ranges == after[1].missing_ranges
     assert before[1].variable_value_labels == after[1].variable_value_labels
     assert run(["protect", str(answers), "--recipe", str(recipe), "--out", str(out.with_suffix(".csv"))]) == 0
-    assert "what is written does not declare them: key, job;" in " ".join(capsys.readouterr().out.split())
+    assert "the written file does not declare them: key, job;" in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_code_may_be_kept_and_another_missing(answers):
@@ -300,7 +300,7 @@ def test_letters_of_stata_are_kept_on_request_and_leave_as_they_came(capsys, let
     assert before[1].missing_user_values == after[1].missing_user_values == {"job": ["a", "b"]}
     assert before[1].variable_value_labels == after[1].variable_value_labels
     assert run([*protect, str(out.with_suffix(".csv"))]) == 0
-    assert "what is written does not declare them: job;" in " ".join(capsys.readouterr().out.split())
+    assert "the written file does not declare them: job;" in " ".join(capsys.readouterr().out.split())
     assert run(["measure", str(out), "--keys", "job", "--missing", "category", "--keep-missing-codes", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["classes"] == 5
     assert run(["init", str(letters), "--keep-missing-codes", "--out", str(letters.with_name("r.yml"))]) == 0
@@ -314,5 +314,5 @@ def test_columns_without_a_name_are_noted(capsys, tmp_path, engine):
     paths = [str(tmp_path / name) for name in ("a.csv", "r.yml", "out.csv")]
     assert run(["protect", paths[0], "--recipe", paths[1], "--out", paths[2], "--engine", engine, "--json"]) == 0
     notes = json.loads(capsys.readouterr().out)["notes"]
-    assert any(note.startswith("columns without a name, which are left out: 1, 3;") for note in notes)
+    assert any(note.startswith("columns without a name are left out: 1, 3;") for note in notes)
     assert (tmp_path / "out.csv").read_text(encoding="utf-8") == "age,sex\n30,f\n30,f\n"

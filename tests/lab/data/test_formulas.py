@@ -72,7 +72,7 @@ def test_files_of_spreadsheets_are_written_so(tmp_path, ending):
 
 
 def test_two_names_that_become_one_and_other_formats_are_refused(tmp_path):
-    with pytest.raises(DataError, match="stands twice"):
+    with pytest.raises(DataError, match="occurs twice"):
         write_microdata(pd.DataFrame({"=a": [1], "'=a": [2]}), tmp_path / "a.csv", neutralise=True)
     with pytest.raises(OptionError, match=r"in \.csv or \.xlsx only"):
         write_microdata(pd.DataFrame({"a": [1]}), tmp_path / "a.parquet", neutralise=True)

@@ -180,11 +180,11 @@ def test_blank_lines_are_no_records_but_rows_of_empty_cells_are(write, end):
         ('a,b\n1,2\n1,"x\n3,4\n', "row 3: a quotation mark is never closed"),
         ('a,b\n1,2\n"x,1\n3,4\n', "row 3: a quotation mark is never closed"),
         ('a,"b\n1,2\n', "row 1: a quotation mark is never closed"),
-        ('a,b\n1,"x\n2,"y\n3,z\n4,z\n', "row 2: text stands after a closing quotation mark"),
-        ('a,b\n1,"x\n2,y"z\n', "row 2: text stands after a closing quotation mark"),
-        ('a,b\n1,x\n\n1,"CAN"ARY\n', "row 4: text stands after a closing quotation mark"),
-        ('a,b\n1,"x\ny"\n\n"1" ,2\n', "row 3: text stands after a closing quotation mark"),
-        ('\ufeff"a"x,b\n1,2\n', "row 1: text stands after a closing quotation mark"),
+        ('a,b\n1,"x\n2,"y\n3,z\n4,z\n', "row 2: there is text after a closing quotation mark"),
+        ('a,b\n1,"x\n2,y"z\n', "row 2: there is text after a closing quotation mark"),
+        ('a,b\n1,x\n\n1,"CAN"ARY\n', "row 4: there is text after a closing quotation mark"),
+        ('a,b\n1,"x\ny"\n\n"1" ,2\n', "row 3: there is text after a closing quotation mark"),
+        ('\ufeff"a"x,b\n1,2\n', "row 1: there is text after a closing quotation mark"),
         ("x" * 140_000 + "\n1\n", "row 1: no column names"),
         ("a,b\n1,niño\n".encode("cp850"), "row 2: wrong encoding"),
         ("a,b\n1,2\n".encode("utf-16-le"), "row 1: wrong encoding"),
@@ -301,7 +301,7 @@ def test_faults_of_every_format(tmp_path, write, form):
 
 @pytest.mark.parametrize("name", ["survey.xls", "survey", "survey.gz", "survey.sas7bcat"])
 def test_other_extensions(write, name):
-    assert "ends in none of .csv, .parquet, .xlsx, .sav, .dta, .sas7bdat" in fault_of(write("a\n1\n", name))
+    assert "must end in one of .csv, .parquet, .xlsx, .sav, .dta, .sas7bdat" in fault_of(write("a\n1\n", name))
 
 
 @given(data=st.data(), form=st.sampled_from(list(WRITERS)))

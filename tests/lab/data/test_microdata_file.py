@@ -112,7 +112,7 @@ def test_declared_codes_are_missing_in_every_format(tmp_path, form):
     assert read.missing == {"p3": ("88", 99, 77), "job": ("NS",)}
     assert read.notes == (
         "codes 88, 99 of p3: missing",
-        "p3: no record has code 77, which the settings declare to mean missing; check the codes",
+        "p3: no record has code 77, which the settings declare as missing; check the codes",
         "code NS of job: missing",
     )
     pd.testing.assert_frame_equal(read_microdata(path, missing_codes=codes), read.frame)
@@ -175,7 +175,7 @@ def test_codes_of_unknown_variables_and_codes_that_are_none(write):
     assert fault_of(path, missing_codes={"P33": [1]}) == "no column P33; did you mean P3?"
     assert fault_of(path, columns=["w"], missing_codes={"Region": [1]}) == "no column Region; did you mean region?"
     headless = write("Essex,CANARY,7\nx,y,1\n", "headless.csv")
-    assert "check that names of columns stand in the first row" in fault_of(headless, missing_codes={"Esex": [1]})
+    assert "check that the first row has the names of the columns" in fault_of(headless, missing_codes={"Esex": [1]})
     for codes in ([True], [None], [[1]], {"a": 1}, [""], [float("nan")], None, 3j):
         fault = fault_of(path, OptionError, missing_codes={"w": codes})
         assert fault == "missing_codes of w: write numbers, or texts in quotation marks"

@@ -173,8 +173,8 @@ def test_yes_and_no_are_no_counts(persons):
         ('29025,"men,5-9,3', "a quotation mark is never closed"),
         ("29025,men,0-9,3", "column age_group holds no five-year age group"),
         ("29025,men,young,3", "column age_group holds no five-year age group"),
-        (" 29025 ,men,0-4,3", "this place, sex and age group stand in a row before it"),
-        ("29025,Hombres,De 0 a 4 años,3", "this place, sex and age group stand in a row before it"),
+        (" 29025 ,men,0-4,3", "an earlier row has the same place, sex and age group"),
+        ("29025,Hombres,De 0 a 4 años,3", "an earlier row has the same place, sex and age group"),
         ("29025,total,0-4,13", "the total is not the sum"),
         ("29025,men,total,13", "the total is not the sum"),
         ("28079,total,0-4,13", "the total is not the sum"),
@@ -199,7 +199,7 @@ def test_the_first_data_row_may_be_the_faulty_one(write):
         (HEADER, "has no rows"),
         ("place,sex,persons\n1,2,3\n", "no column age_group"),
         ("region,answer\n1,2\n", "no column place, sex, age_group, persons"),
-        ("place,sex,sex,age_group,persons\n1,2,2,0-4,3\n", "column sex stands twice"),
+        ("place,sex,sex,age_group,persons\n1,2,2,0-4,3\n", "column sex occurs twice"),
         ("29025,men,0-4,12\n29025,women,0-4,12\n", "row 1 does not look like a header: no column place"),
         ("SECRET,SECRET,0-4,12\n", "row 1 does not look like a header: no column place"),
         ("x" * 140_000 + "\n1\n", "row 1: no column names"),
@@ -219,8 +219,8 @@ def test_faults_of_the_file(write, text, fault):
         ("counts.parquet", "is not a Parquet file"),
         ("counts.xlsx", "is not an xlsx workbook"),
         ("counts.xls", "is not an xls workbook"),
-        ("counts.ods", "ends in none of .px, .csv, .tsv, .parquet, .xlsx, .xls, .zip"),
-        ("counts", "ends in none of"),
+        ("counts.ods", "must end in one of .px, .csv, .tsv, .parquet, .xlsx, .xls, .zip"),
+        ("counts", "must end in one of"),
         ("counts.csv.gz", "is not a gzip file"),
     ],
 )
@@ -292,7 +292,7 @@ def test_missing_labels_and_counts_of_binary_files(tmp_path):
 @pytest.mark.parametrize(
     ("columns", "fault"),
     [
-        ({"place ": ["2", "2"]}, "column place stands twice"),
+        ({"place ": ["2", "2"]}, "column place occurs twice"),
         ({"year": [2010.0, None]}, "row 2: column year holds no year"),
         ({"year": ["2010", None]}, "row 2: column year holds no year"),
         ({"year": [[2010], [2010, 2011]]}, "row 2: column year holds no year"),
@@ -345,7 +345,7 @@ def test_columns_that_are_not_there_or_not_known(write):
     assert len(message) < 300
     assert message.endswith("c5 and 1994 more")
     assert "SECRET" not in fault_of(write("29025,SECRET,men,0-4,50\n"), columns={"place": "q"})
-    assert "town is no column of counts" in fault_of(path, OptionError, columns={"town": "place"})
+    assert "town is not a column of counts" in fault_of(path, OptionError, columns={"town": "place"})
 
 
 @pytest.mark.parametrize(
@@ -411,7 +411,7 @@ def test_the_layout_of_the_national_office_is_read_as_it_comes(tmp_path, coding,
     (tmp_path / "ine.csv").write_bytes("\n".join(lines).encode(coding))
     counts = read_counts(tmp_path / "ine.csv")
     assert counts["persons"].tolist() == [46815916, 1081, 977] and counts["name"].unique().tolist() == ["Ólvega"]
-    assert counts.attrs["notes"] == [f"the sign {sign} in the counts stands between thousands"]
+    assert counts.attrs["notes"] == [f"the sign {sign} in the counts is read as a sign between thousands"]
 
 
 def test_a_sign_between_thousands_that_is_not_sure_is_given(write):

@@ -91,7 +91,7 @@ def test_what_was_read_otherwise_is_noted_once_with_the_number_of_cells(tmp_path
         read = read_file(tmp_path / f"blanks.{form}")
         assert of_changes(read) == {"blanks_around": 4, "blanks_only": 2, "letters_composed": 1}, form
         assert [note for note in read.notes if "blanks before" in note] == [
-            "cells with blanks before or after the value, which do not count: 4 (in zone, job)"
+            "cells with blanks before or after the value, which are ignored: 4 (in zone, job)"
         ]
         WRITERS[form](read.frame.astype(object), tmp_path / f"again.{form}")
         assert not of_changes(read_file(tmp_path / f"again.{form}"))

@@ -118,9 +118,9 @@ def test_a_number_that_the_format_would_change_is_refused(tmp_path, form):
         ("csv", pd.DataFrame({"a\0": [1]}), "zero byte"),
         ("csv", pd.DataFrame({"a": ["SECRET\ud800"]}, dtype=object), "column a has a name or values"),
         ("csv", pd.DataFrame({"a": []}), "no records"),
-        ("csv", pd.DataFrame({"": [1]}), "is no text"),
-        ("csv", pd.DataFrame({2019: [1]}), "is no text"),
-        ("csv", pd.DataFrame([[1, 2]], columns=["a", "a"]), "column a stands twice"),
+        ("csv", pd.DataFrame({"": [1]}), "is not text"),
+        ("csv", pd.DataFrame({2019: [1]}), "is not text"),
+        ("csv", pd.DataFrame([[1, 2]], columns=["a", "a"]), "column a occurs twice"),
     ],
 )
 def test_what_a_format_cannot_hold(tmp_path, form, frame, fault):
@@ -178,7 +178,7 @@ def test_a_sheet_that_finds_no_room_says_so_once_and_leaves_nothing(tmp_path):
 def test_a_file_that_holds_something_else_stays_unless_said(tmp_path):
     target = tmp_path / "out.csv"
     target.write_text("old")
-    with pytest.raises(StorageError, match="holds something else already"):
+    with pytest.raises(StorageError, match="exists and holds something else"):
         write_microdata(a_frame(), target)
     assert target.read_text() == "old"
     write_microdata(a_frame(), target, overwrite=True)

@@ -114,7 +114,7 @@ def both(columns, config, form, style, folder, engine="duckdb"):
     try:
         found = by(engine, file, config, internal=True)
     except KanonLabError as error:
-        assert "take --engine memory" in str(error)  # of csv files there are some that engines misread
+        assert "use --engine memory" in str(error)  # of csv files there are some that engines misread
         return None
     same(found, expected)
     return found

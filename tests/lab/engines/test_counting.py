@@ -208,12 +208,12 @@ def survey(tmp_path, rows=200):
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        ("f,30", "row 11: fewer cells than the header has; mend the row"),
-        ("f,30,1.5,9", "row 11: more cells than the header has; mend the row"),
+        ("f,30", "row 11: fewer cells than the header has; correct the row"),
+        ("f,30,1.5,9", "row 11: more cells than the header has; correct the row"),
         ('f,"30,1.5', "row 11: a quotation mark is never closed; close it"),
         ("f,30,-1", "row 11: a weight that is not above 0 in column w"),
         ("f,30,", "row 11: a missing weight in column w"),
-        ("f,30,x", "row 11: a weight that is no number in column w"),
+        ("f,30,x", "row 11: a weight that is not a number in column w"),
     ],
 )
 def test_a_faulty_row_is_named_with_its_part(tmp_path, row, said):
@@ -279,7 +279,7 @@ def test_refusals_of_counts(tmp_path):
     with pytest.raises(OptionError, match="counts by household are records of persons"):
         save_counts(count_frame(frame, KeySpec("a", household="h")), tmp_path / "c.parquet")
     save_counts(count_frame(frame, KeySpec("a")), tmp_path / "a.parquet")
-    with pytest.raises(StorageError, match="is there already"):
+    with pytest.raises(StorageError, match="already exists"):
         save_counts(count_frame(frame, KeySpec("a")), tmp_path / "a.parquet")
     save_counts(count_frame(frame, KeySpec("t")), tmp_path / "t.parquet")
     with pytest.raises(DataError, match="counts other variables"):
@@ -288,7 +288,7 @@ def test_refusals_of_counts(tmp_path):
     with pytest.raises(DataError, match="holds no counts of records"):
         load_counts([tmp_path / "plain.parquet"])
     table = load_counts([tmp_path / "a.parquet"]).table()
-    with pytest.raises(DataError, match="counts of records only"):
+    with pytest.raises(DataError, match="there are only counts of records"):
         table.f_k_of_records()
 
 

@@ -67,7 +67,7 @@ def test_forged_roles_are_one_line(tmp_path, says):
 )
 def test_forged_counts_are_one_line(tmp_path, counts):
     path = write(tmp_path / "forged.parquet", {**COUNTS, RECORDS: pa.array(counts)})
-    with pytest.raises(DataError, match="a count is no whole number"):
+    with pytest.raises(DataError, match="a count is not a whole number"):
         load_counts([path])
 
 
@@ -75,7 +75,7 @@ def test_forged_counts_are_one_line(tmp_path, counts):
 def test_forged_weights_are_one_line(tmp_path, sums):
     columns = {**COUNTS, SUM: pa.array(sums), REST: pa.array([0.0, 0.0])}
     path = write(tmp_path / "forged.parquet", columns, {**SAYS, "weight": "w"})
-    with pytest.raises(DataError, match="a sum of weights is no number"):
+    with pytest.raises(DataError, match="a sum of weights is not a number"):
         load_counts([path])
 
 

@@ -265,7 +265,7 @@ def test_options_that_cannot_be():
 
 @pytest.mark.parametrize("weight", [[1, 0, 1], [1, -2, 1], [1, None, 1]])
 def test_weights_that_are_none(weight):
-    with pytest.raises(DataError, match="column w: row 1: a weight that is no number above 0"):
+    with pytest.raises(DataError, match="column w: row 1: a weight that is not a number above 0"):
         upper_tail(GOOD["a"], weight=pd.Series(weight, name="w"))
 
 

@@ -231,9 +231,9 @@ def test_intervals_of_a_rare_rate_cover_it_with_few_units(units):
     "column, values, told",
     [
         ("w", [1.0, None], "test: column w: row b: a missing weight; fill it in, or drop the record"),
-        ("w", [1.0, 0.0], "test: column w: row b: a weight that is not above 0; mend it, or drop the record"),
-        ("w", [1.0, -2.0], "test: column w: row b: a weight that is not above 0; mend it, or drop the record"),
-        ("w", [1.0, "much"], "test: column w: row b: text, and numbers are needed"),
+        ("w", [1.0, 0.0], "test: column w: row b: a weight that is not above 0; correct it, or drop the record"),
+        ("w", [1.0, -2.0], "test: column w: row b: a weight that is not above 0; correct it, or drop the record"),
+        ("w", [1.0, "much"], "test: column w: row b: text, but numbers are needed"),
         ("stratum", ["A", None], "test: column stratum: row b: no stratum; fill it in, or drop the record"),
         ("unit", [None, 1], "test: column unit: row a: no sampling unit; fill it in, or drop the record"),
     ],

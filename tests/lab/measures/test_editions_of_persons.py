@@ -206,7 +206,7 @@ def test_what_is_not_known_is_said():
 @pytest.mark.parametrize(
     ("options", "fault"),
     [
-        ({"id": "p"}, "old.csv: column p: row 1: an identifier that an earlier row has; take one that no two records"),
+        ({"id": "p"}, "old.csv: column p: row 1: an identifier that an earlier row has; use one that no two records"),
         ({"person": "p", "id": "zone"}, "old.csv: column zone: row 1: a person's earlier row has this identifier too"),
         ({"person": "q"}, "old.csv: column q is not there"),
         ({"person": "zone"}, "zone is the person and a key variable"),

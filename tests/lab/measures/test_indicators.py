@@ -155,7 +155,7 @@ class TestReleased:
         ({"rates": {"ilness": None}}, "test: column ilness is not there; check the name"),
         ({"means": ["Income"]}, "test: column Income is not there; did you mean income?"),
         ({"means": ["income"], "by": ["Sex"]}, "test: column Sex is not there; did you mean sex?"),
-        ({"means": ["ill"]}, "test: column ill: row a (and 4 more): text, and numbers are needed"),
+        ({"means": ["ill"]}, "test: column ill: row a (and 4 more): text, but numbers are needed"),
         ({"means": ["nothing"]}, "test: column nothing has no value; leave it out"),
         ({"rates": ["nothing"]}, "test: no record has a value of nothing; leave it out"),
         ({"means": ["income"], "by": [["sex", "nothing"]]}, "test: no record has a value of sex x nothing; leave"),

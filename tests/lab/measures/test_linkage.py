@@ -130,7 +130,7 @@ def test_bad_input_is_one_clear_line():
         linkage_attack(register, numbers[:0], ["age"])
     with pytest.raises(DataError, match="the released table: row 1: a missing value in column age"):
         linkage_attack(register, pd.DataFrame({"age": [30, None]}), ["age"], missing="error")
-    with pytest.raises(DataError, match="an identity stands twice"):
+    with pytest.raises(DataError, match="an identity occurs twice"):
         linkage_attack(register, numbers, ["age"], identity="name", truth=pd.Series(["Ada", "Bel"]))
     with pytest.raises(OptionError, match="index of the released table"):
         linkage_attack(register, numbers, ["age"], truth=pd.Series(["p"]))

@@ -319,7 +319,7 @@ def test_what_the_ordered_distance_takes_for_an_order_is_told_in_notes(values, m
         ({"w": [18, np.nan, 39, 17, 1, 8, 1, 92]}, "row 1"),
         ({"w": [18, np.inf, 39, 17, 1, 8, 1, 92]}, "row 1"),
         ({"w": list("abcdefgh")}, "column w"),
-        ({"w": ["1", "2", "3", "x", "5", None, "inf", "8"]}, r"row 3 \(and 1 more\): a weight that is no number"),
+        ({"w": ["1", "2", "3", "x", "5", None, "inf", "8"]}, r"row 3 \(and 1 more\): a weight that is not a number"),
         ({"w": ["1,5"] * 8}, r"row 0 .*: a weight with other signs than digits and one decimal point"),
         ({"w": ["1"] * 7 + ["1_000"]}, "row 7: a weight with other signs"),
         ({"w": ["1.10", "1.1"] * 4}, "column w is text, though every weight in it is a number"),

@@ -58,7 +58,7 @@ def test_weights_below_one_are_no_hindrance_where_the_policy_allows_them():
     ("options", "message"),
     [
         ({"threshold": 1.5, "variables": "a"}, "threshold must be a number from 0 to 1"),
-        ({"threshold": 0.1, "variables": "w"}, "variables: w is no key variable"),
+        ({"threshold": 0.1, "variables": "w"}, "variables: w is not a key variable"),
         ({"threshold": 0.1, "variables": []}, "no key variables"),
         ({"threshold": 0.1, "variables": "a", "estimator": "guess"}, "estimator must be one of"),
     ],

@@ -309,7 +309,7 @@ def test_files_of_other_signs_and_without_header(tmp_path, sign):
         ("a,x\na,y\n", "row 2: its value has a row"),
         ("a\nb\n", "one column"),
         ("\n\n", "no rows"),
-        ("1,x\nzwei,y\n", "row 2: its value is no number"),
+        ("1,x\nzwei,y\n", "row 2: its value is not a number"),
         ('a,x\nb,"y\n', "quotation"),
         pytest.param(f"{'a' * 140_000},x\n", "row 1: not csv", id="a very long cell"),
     ],

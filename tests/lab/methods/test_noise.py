@@ -199,7 +199,7 @@ BAD = {
 @pytest.mark.parametrize(
     ("file", "options", "message"),
     [
-        ("text", {}, "column rent: row 0 .*text, and numbers are needed"),
+        ("text", {}, "column rent: row 0 .*text, but numbers are needed"),
         ("gap", {}, "column rent: row 3: a missing value; fill it in, or choose missing: leave"),
         ("gap", {"missing": "leave"}, "column rent: row 3: a missing value; other values of the record are there"),
         ("flat", {}, "column rent has the same value in every record; leave it out"),

@@ -52,7 +52,7 @@ def test_dictionaries_of_arrow_are_strata(method):
 def test_half_a_character_and_a_k_of_many_digits_are_refused_in_a_short_line():
     halves = pd.DataFrame({"x": pd.Series(["a", "\ud800", "b"] * 20, dtype=object)})
     with pytest.raises(
-        KanonLabError, match=r"column x: row 1 \(and 19 more\): a text with half of a character; mend it"
+        KanonLabError, match=r"column x: row 1 \(and 19 more\): a text with half of a character; correct it"
     ):
         pram(halves, "x")
     for k in (10**400, 10**5000):

@@ -193,7 +193,7 @@ def test_window_is_a_share(window):
         ),
         ([True, False, True], "column x: its values have no order"),
         (pd.Categorical([1, 2, 3]), "column x: its values have no order"),
-        ([1, "b", 3], "column x: row 1: text, and numbers are needed"),
+        ([1, "b", 3], "column x: row 1: text, but numbers are needed"),
         ([1.0, 2.0, math.inf], "column x: row 2: a number that is infinite"),
         ([4.5, 4.5, None], "column x has the same value in every record; leave it out"),
         ([None, None, None], "column x has no value; leave it out"),

@@ -62,9 +62,9 @@ def test_each_step_recodes_its_variable_and_nothing_else(text, variable, expecte
     [
         ("recode: {variable: age, bands: [0, 15, 75], closed: left}", "survey.csv: column age: row r: .*null.*outside"),
         ("recode: {variable: aeg, bands: [0, 1]}", "survey.csv: column aeg is not there; did you mean age?"),
-        ("recode: {variable: born, dates: year, date_format: '%d/%m/%Y'}", "row p .*: no date .* say how dates"),
+        ("recode: {variable: born, dates: year, date_format: '%d/%m/%Y'}", "row p .*: not a date .* say how dates"),
         ("recode: {variable: age, bands: [0, 15, None]}", "may be null, without quotes"),
-        ("bottom_code: {variable: sex, below: 5}", "column sex: row p .*text, and numbers are needed"),
+        ("bottom_code: {variable: sex, below: 5}", "column sex: row p .*text, but numbers are needed"),
     ],
 )
 def test_settings_that_cannot_be_used_are_refused_in_one_line(text, message):
@@ -74,5 +74,5 @@ def test_settings_that_cannot_be_used_are_refused_in_one_line(text, message):
 
 
 def test_a_column_that_stands_twice_is_refused():
-    with pytest.raises(DataError, match="column age stands twice"):
+    with pytest.raises(DataError, match="column age occurs twice"):
         recode_step(FRAME[["age", "age"]], {"variable": "age", "width": 5})

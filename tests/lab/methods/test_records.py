@@ -72,7 +72,7 @@ def test_what_cannot_be_generalised_is_refused():
         generalise(TABLA_2, HIERARCHIES, {"age": 3})
     with pytest.raises(DataError, match="column age is not there"):
         generalise(TABLA_2[["postcode"]], HIERARCHIES, {"age": 1})
-    with pytest.raises(DataError, match="stands twice"):
+    with pytest.raises(DataError, match="occurs twice"):
         generalise(TABLA_2.iloc[:, [0, 1, 1]], HIERARCHIES, {"age": 1})
     with pytest.raises(OptionError, match="index"):
         generalise_records(TABLA_2, HIERARCHIES, pd.DataFrame({"age": [1]}))

@@ -159,10 +159,10 @@ def test_the_nearer_those_given_tell_the_order_the_more_values_come_back_and_nea
         assert results[0].details["explained"]["share"][0] == pytest.approx(part, abs=0.05)
         same.append(statistics.fmean(1 - result.cells["share"][0] for result in results))
     assert same[1] > 2 * same[0]
-    with pytest.raises(DataError, match="those given tell more than 95%"):
+    with pytest.raises(DataError, match="the given variables explain more than 95%"):
         shuffle(file[0.99], "x", given="s")
     mixed = pd.concat([file[0.5].assign(half=1), file[0.99].assign(half=2)], ignore_index=True)
-    with pytest.raises(DataError, match="those given tell more than 95%"):
+    with pytest.raises(DataError, match="the given variables explain more than 95%"):
         shuffle(mixed, "x", given="s", strata="half")
 
 
@@ -235,18 +235,19 @@ BAD = {
 @pytest.mark.parametrize(
     ("file", "options", "message"),
     [
-        ("text", {}, "column rent: row 0 .*text, and numbers are needed"),
+        ("text", {}, "column rent: row 0 .*text, but numbers are needed"),
         ("gap", {}, "column rent: row 3: a missing value; fill it in"),
         ("gap", {"missing": "leave"}, "column rent: row 3: a missing value; other values of the record"),
         ("flat", {}, "column rent has the same value in every record; leave it out"),
         ("flat in a stratum", {"strata": "region"}, "column rent has .* in 2 of 3 strata; join strata, or leave"),
         ("gap given", {}, "column age: row 3: a missing value in a variable that is given; fill it in"),
         ("small category", {"given": "region"}, "column region: a category of fewer than 10 records"),
-        ("mixed", {}, "column age: row 3: text, and numbers are needed"),
+        ("mixed", {}, "column age: row 3: text, but numbers are needed"),
         (
             "told",
             {},
-            "column rent: those given tell more than 95% of the order of its values, .*; give fewer variables",
+            "column rent: the given variables explain more than 95% of the order of its values, .*; "
+            "give fewer variables",
         ),
         (
             "few",

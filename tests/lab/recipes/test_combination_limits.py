@@ -80,7 +80,10 @@ def test_a_key_that_is_not_released_is_left_out():
             [{"size": 1, "at_least": 3}, {"size": 4, "persons": 3}],
             "limits: combinations: 2: size must be a whole number",
         ),
-        ([{"keys": ["zone", "sez"], "at_least": 3}], "limits: combinations: 1: keys: sez is no key variable; did you"),
+        (
+            [{"keys": ["zone", "sez"], "at_least": 3}],
+            "limits: combinations: 1: keys: sez is not a key variable; did you",
+        ),
         ([{"keys": [], "at_least": 3}], "limits: combinations: 1: keys: name at least one key variable"),
         ([{"keys": "sex", "at_least": 0}], "limits: combinations: 1: at_least must be a whole number from 1 on"),
         ([{"keys": "sex", "persons": "x"}], "limits: combinations: 1: persons must be a whole number from 1 on"),

@@ -48,10 +48,10 @@ def test_two_steps_with_one_seed_share_no_noise():
 
 def test_households_are_not_perturbed_and_shared_values_are_noted():
     frame = a_file().assign(income=lambda f: f.groupby("home")["income"].transform("first"))
-    with pytest.raises(OptionError, match="home tells households apart"):
+    with pytest.raises(OptionError, match="home is the household ID"):
         protect(frame, SPEC).apply("add_noise", {"variables": ["home"]})
     notes = protect(frame, SPEC).apply("add_noise", {"variables": ["income"]}).notes
-    assert any(note.startswith("income: perturbed person by person, though 100%") for note in notes)
+    assert any(note.startswith("income: was perturbed person by person, but in 100%") for note in notes)
     apart = protect(a_file(), SPEC).apply("add_noise", {"variables": ["income"]}).notes
     assert not any("person by person" in note for note in apart)
     inner = {"key_variables": ["income"], "steps": [{"add_noise": {"variables": ["income"]}}]}

@@ -53,7 +53,7 @@ def test_short_or_few_values_may_agree_by_chance():
 
 
 def test_another_number_of_records():
-    with pytest.raises(DataError, match="not as many records"):
+    with pytest.raises(DataError, match="does not have the number of records"):
         prove(SAFE.iloc[:3])
 
 

@@ -65,7 +65,10 @@ FAULTS = {
     "records": ({"household_uniques": 0.5}, "limits: household_uniques must be a whole number of records from 0 on"),
     "l": ({"distinct": 0}, "limits: distinct must be a number from 1 on, not 0"),
     "endless": ({"entropy": float("inf")}, "limits: entropy must be a number from 1 on, not inf"),
-    "variable": ({"distinct": {"ilness": 2}}, "limits: distinct: 'ilness' is no sensitive variable; did you mean ill"),
+    "variable": (
+        {"distinct": {"ilness": 2}},
+        "limits: distinct: 'ilness' is not a sensitive variable; did you mean ill",
+    ),
     "of a variable": ({"entropy": {"income": 0}}, "limits: entropy: income must be a number from 1 on, not 0"),
     "level": ({"above_risk": {5: 1}}, "limits: above_risk: a level must be a number from 0 to 1, not 5"),
     "of a level": ({"above_risk": {0.1: -1}}, "limits: above_risk must be a whole number of records from 0 on, not -1"),

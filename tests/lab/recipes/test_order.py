@@ -200,7 +200,7 @@ def test_alike_neighbours_are_counted(codes):
         ("shuffle_records", {"by": "household"}, KeySpec("age"), "needs a household"),
         ("shuffle_records", {"order": 1}, SPEC, r"unknown setting \(number 1\); there are by, seed"),
         ("renumber", {}, KeySpec("age"), "renumber needs a household or person, or"),
-        ("renumber", {"variables": ["region"]}, SPEC, "region is no identifier"),
+        ("renumber", {"variables": ["region"]}, SPEC, "region cannot be renumbered"),
         ("renumber", {"variables": ["gone"]}, SPEC, "no column gone"),
         ("renumber", {"variables": ["home", "home"]}, SPEC, "home is named twice"),
         ("renumber", {"line_number": ["line"]}, SPEC, "line_number must be the name of a column"),
@@ -219,7 +219,7 @@ def test_a_record_without_a_household_is_named():
 
 def test_a_seed_that_is_found_by_trying_is_noted():
     chain = protect(a_sorted_survey(20), SPEC, seed=0).apply("shuffle_records").apply("renumber")
-    assert sum("who tries seeds finds this one" in note for note in chain.notes) == 2
+    assert sum("the seed is short, so anyone can find it" in note for note in chain.notes) == 2
     secret = protect(a_sorted_survey(20), SPEC).apply("shuffle_records").apply("renumber")  # a seed that is drawn
     assert not any("tries seeds" in note or "the same as in the input" in note for note in secret.notes)
     assert secret.seed >= 2**48 and secret.seed != protect(a_sorted_survey(20), SPEC).seed

@@ -349,9 +349,9 @@ def test_undo_of_what_was_not_done():
 
 
 def test_records_and_columns_that_cannot_be_told_apart():
-    with pytest.raises(DataError, match="a label of the index stands twice"):
+    with pytest.raises(DataError, match="a label of the index occurs twice"):
         protect(pd.DataFrame({"a": [1, 2]}, index=[0, 0]), "a")
-    with pytest.raises(DataError, match="column b stands twice"):
+    with pytest.raises(DataError, match="column b occurs twice"):
         protect(pd.DataFrame([[1, 2, 3]], columns=["a", "b", "b"]), "a")
 
 

@@ -47,7 +47,7 @@ def test_a_variable_that_differs_within_a_household_is_refused(homes, other):
     if not differ:
         assert len(household_file(frame, "home", ["region"])) == len(first)
         return
-    with pytest.raises(DataError, match=rf"column region: row row{differ[0]}\b.*another value than others") as caught:
+    with pytest.raises(DataError, match=rf"column region: row row{differ[0]}\b.*not the value that others") as caught:
         household_file(frame, "home", ["region"])
     assert "'a'" not in str(caught.value)
 
@@ -59,7 +59,7 @@ def test_faulty_files_of_households():
         merge_households(frame, homes.iloc[:1], "home")
     with pytest.raises(DataError, match="0 households of the persons have no record and 1 records have no persons"):
         merge_households(frame.iloc[:2], homes, "home")
-    with pytest.raises(DataError, match="row 0: the household stands twice"):
+    with pytest.raises(DataError, match="row 0: the household has two records"):
         merge_households(frame, homes.iloc[[0, 1, 0]], "home")
     with pytest.raises(DataError, match="column home: row 1: no household"):
         household_file(frame.assign(home=[1, None, 2]), "home", ["region"])
@@ -114,17 +114,17 @@ def test_households_are_protected_as_a_file_of_their_own_and_merged_back():
 @pytest.mark.parametrize(
     ("change", "fault"),
     [
-        ({"key_variables": ["age"]}, "column age: row p.*another value than others of the same household"),
+        ({"key_variables": ["age"]}, "column age: row p.*not the value that others of the same household have"),
         ({"key_variables": ["regoin"]}, "no column regoin that is released; did you mean region?"),
         ({"household": "home"}, "unknown setting household"),
         ({"direct_identifiers": ["home"]}, "unknown setting direct_identifiers"),
         ({"steps": [{"shuffle_members": {}}]}, "needs a household"),
         ({"steps": [{"round": {"variable": "rooms", "base": "x"}}]}, r"step 1 \(household_level\): step 1 \(round\)"),
         ({"steps": "none"}, "steps must be a list"),
-        ({"household_level": LEVEL}, r"^step 1 .*: household_level stands inside household_level"),
+        ({"household_level": LEVEL}, r"^step 1 .*: household_level is inside household_level"),
         (
             {"steps": [{"household_level": LEVEL}]},
-            r"\(household_level\): household_level stands inside household_level",
+            r"\(household_level\): household_level is inside household_level",
         ),
     ],
 )
@@ -139,7 +139,7 @@ def test_levels_in_levels_are_refused_before_they_are_read():
     for _ in range(400):
         level = {"key_variables": ["region"], "steps": [{"household_level": level}]}
     for inside in ({"household_level": level}, {"steps": [{"household_level": level}]}):
-        with pytest.raises(OptionError, match="household_level stands inside household_level") as caught:
+        with pytest.raises(OptionError, match="household_level is inside household_level") as caught:
             as_recipe({"key_variables": ["region"], "household": "home", **inside})
         assert len(str(caught.value)) < 200
     with pytest.raises(OptionError, match="nested too deeply"):

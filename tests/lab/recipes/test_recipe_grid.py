@@ -80,7 +80,7 @@ def test_the_grid_may_stand_in_the_recipe():
     [
         ({"k": [2]}, r"\$ages has no values in the grid"),
         ({"k": [2], "age": [None]}, r"did you mean \$age\?"),
-        ({"k": [2], "ages": [None], "more": [1]}, "more stands nowhere in the recipe"),
+        ({"k": [2], "ages": [None], "more": [1]}, "more does not occur in the recipe"),
         ({"k": [], "ages": [None]}, "k must be a list of values"),
         ({"k": 3, "ages": [None]}, "k must be a list of values"),
         ({"k": "23", "ages": [None]}, "k must be a list of values"),

@@ -148,5 +148,5 @@ def test_counts_give_the_same_as_records(panel):
 @pytest.mark.parametrize("method", ["suda", "loglinear"])
 def test_what_counts_records_refuses_a_person(panel, method):
     table = class_table(panel, KeySpec(KEYS, person="id"))
-    with pytest.raises(OptionError, match="counts records, and id names persons; take one record of each person"):
+    with pytest.raises(OptionError, match="counts records, and id names persons; use one record of each person"):
         getattr(measures, method)(table, sampling_fraction=0.1)

@@ -78,10 +78,10 @@ def test_the_cost_of_what_is_kept_is_the_rest():
     ("options", "words"),
     [
         ({"risk": "globl_risk"}, "did you mean global_risk"),
-        ({"risk": "equal_cells"}, "equal_cells is no risk; choose out of "),
+        ({"risk": "equal_cells"}, "equal_cells is not a risk; choose one of "),
         ({"risk": "k_achieved"}, "the map has no k_achieved; there are global_risk"),
         ({"risk": "household_uniques"}, "the map has no household_uniques; there are global_risk"),
-        ({"loss": "global_risk"}, "global_risk is no loss of utility"),
+        ({"loss": "global_risk"}, "global_risk is not a loss of utility"),
         ({"loss": "granularity"}, "the map has no granularity; there are equal_cells"),
         ({"risk": "key_linkage"}, "the map has no key_linkage; there are global_risk"),
         ({"risk": None}, "there is no measure None"),

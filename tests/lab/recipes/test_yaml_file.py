@@ -78,7 +78,7 @@ def test_any_slip_is_one_line_that_names_a_line(written, at, gone, put):
     except DataError as error:
         line = re.search(r"recipe\.yml: line (\d+)(?:, column \d+)?: ", str(error))
         assert line is None or 1 <= int(line[1]) <= text.count("\n") + 1
-        assert line or re.search("is no list of settings|a space is missing", str(error))
+        assert line or re.search("does not hold settings|a space is missing", str(error))
 
 
 @pytest.mark.parametrize(
@@ -86,8 +86,8 @@ def test_any_slip_is_one_line_that_names_a_line(written, at, gone, put):
     [
         ("", "is empty"),
         ("# nothing\n", "is empty"),
-        ("- age\n", "is no list of settings"),
-        ("age", "is no list of settings"),
+        ("- age\n", "does not hold settings"),
+        ("age", "does not hold settings"),
         ("key_variables:[age]\n", "a space is missing after a colon"),
         ("key_variables:[age]\nweight: w\n", "line 1: a space is missing after a colon"),
         ("key_variables:[age,\n  sex]\nweight: w\n", "line 3, column 7: a colon where none can be"),
@@ -112,17 +112,20 @@ def test_any_slip_is_one_line_that_names_a_line(written, at, gone, put):
         ("a: 1\nb: {c: [0, 15, null}\n", r"line 2, column 8: a \[ or { is never closed, or lacks"),
         ("a: [Who is it?]\n", r"line 1, column 4: .* holds a text with \? or #; .* such a text in quotes"),
         ("a: 1\nb: [0, 15\n", r"line 2, column 4: a \[ or { is never closed"),
-        ("a: [x]]\n", r"line 1, column \d+: ] closes what was never opened"),
+        ("a: [x]]\n", r"line 1, column \d+: ] closes a bracket that was never opened"),
         ("key_variables: [age]\nweight: 'w\n", r"line 2, column \d+: a quotation mark is never closed"),
-        ("label: 'it's'\n", "line 1, column 12: a value goes on after its end"),
+        ("label: 'it's'\n", "line 1, column 12: there is more text after the end of a value"),
         ('path: "a\\q"\n', r"line 1, column \d+: a backslash in double quotes"),
         ("a: 1\nmask: *\n", r"line 2, column \d+: a \* or & that means a reference here; put it in quotes"),
         ("top: @x\n", "line 1, column 6: a text that begins with a sign"),
         (
             "key_variables: [age]\nweight: w\nkey_variables: [sex]\n",
-            "line 3, column 1: a name that stands there before",
+            "line 3, column 1: a name that is already there",
         ),
-        ("key_variables: [age]\nsteps:\n- round: {base: 1, base: 2}\n", r"line 3, column \d+: a name that stands"),
+        (
+            "key_variables: [age]\nsteps:\n- round: {base: 1, base: 2}\n",
+            r"line 3, column \d+: a name that is already there",
+        ),
         ("key_variables: &a [age]\nstrata: *a\n", r"line 2, column \d+: a reference to an anchor"),
         ("key_variables: !!python/name:os.system x\n", r"line 1, column \d+: a ! that means a type"),
         ("a: 1\nb: !!timestamp x\n", r"line 2, column \d+: a ! that means a type"),
@@ -130,7 +133,7 @@ def test_any_slip_is_one_line_that_names_a_line(written, at, gone, put):
         ("key_variables: [age]\ntrue: 1\n", r"line 2, column \d+: a key that is a truth value"),
         ("a: 1\ngroups: {1.10: [a]}\n", r"line 2, column \d+: a number that is written otherwise; put it in quotes"),
         ("groups: {2.0: [a]}\n", r"line 1, column \d+: a number that is written otherwise; put it in quotes"),
-        ("? [a]\n: 1\n", r"line 1, column \d+: a key that is no text or number"),
+        ("? [a]\n: 1\n", r"line 1, column \d+: a key that is neither text nor a number"),
         ("seed: " + "9" * 5000, "holds a number that is too long"),
         ("a: " + "[" * 50_000, "nested too deeply"),
         (b"\x00\x01\x02", "line 1: a control character"),

@@ -128,7 +128,7 @@ def test_a_quantity_that_is_text_is_refused_as_in_memory(folder, capsys):
     surveys.survey().assign(income="ZQ").to_csv("survey.csv", index=False)
     assert command() == 2
     said = capsys.readouterr().err
-    assert "column income: in some records: text, and numbers are needed" in said and "ZQ" not in said
+    assert "column income: in some records: text, but numbers are needed" in said and "ZQ" not in said
 
 
 def test_nothing_is_written_into_a_folder_that_is_read(folder, capsys, monkeypatch):

@@ -168,7 +168,7 @@ def test_no_file_goes_out_where_a_limit_is_not_met(ran, folder, capsys):
 def test_another_file_is_replaced_only_where_that_is_said(ran, folder, capsys):
     (folder / "public.csv").write_text("other\n")
     assert command() == 2
-    assert "public.csv: holds something else already; choose another name" in capsys.readouterr().err
+    assert "public.csv: exists and holds something else; choose another name" in capsys.readouterr().err
     assert inside(folder) == ["public.csv", "r.yml", "survey.csv"]
     assert (folder / "public.csv").read_text() == "other\n"
     assert command("--overwrite") == 0
@@ -192,9 +192,9 @@ def test_neither_appears_where_one_cannot_be_written(ran, folder, monkeypatch, c
         ("survey.csv", "survey.csv: the output path is equal to the input"),
         ("link.csv", "link.csv: the output path is equal to the configuration r.yml"),
         ("ladder.csv", "ladder.csv: the output path is equal to the hierarchy file"),
-        ("absent/o.csv", "o.csv: its folder is not there"),
-        ("o.txt", "o.txt: its name ends in none of"),
-        ("r.html", "r.html: its name ends in none of"),
+        ("absent/o.csv", "o.csv: its folder does not exist"),
+        ("o.txt", "o.txt: its name must end in one of"),
+        ("r.html", "r.html: its name must end in one of"),
     ],
 )
 def test_what_is_read_is_never_replaced(folder, monkeypatch, capsys, target, fault):

@@ -99,10 +99,10 @@ def test_the_cells_of_a_suppression_stand_beside_what_any_needs(frame, found):
     assert found.steps[["least_cells", "above"]].isna().all(axis=None)
     assert found.steps["no_bound"].tolist()[-1] == "true_keys"
     for analysis in (found, public(found)):
-        assert "Step 2: no lower bound on the suppressed cells is claimed for true keys" in str(
+        assert "Step 2: for true keys no lower bound on the suppressed cells is given" in str(
             section(analysis, "recipe")
         )
-    assert "para las claves verdaderas no se afirma ninguna cota" in str(section(found, "recipe", "es"))
+    assert "para las claves verdaderas no se da ninguna cota" in str(section(found, "recipe", "es"))
     recode, suppress = SETTINGS["steps"]
     steps = [recode, {"suppress": {**suppress["suppress"], "claim": "compatible"}}]
     found = analyse(frame, as_config({**SETTINGS, "map": None, "steps": steps}), name="x")
@@ -263,7 +263,7 @@ def test_an_identifier_among_words_is_told_without_its_row(frame):
 def test_progress_names_each_step_and_the_input_stays_as_it_was(frame):
     said, copy = [], frame.copy()
     analyse(frame, as_config({**SETTINGS, "map": None}), name="x", progress=said.append)
-    assert said[0] == "measuring the file as it came" and {"step 1 (recode)", "step 2 (suppress)"} <= {*said}
+    assert said[0] == "measuring the original file" and {"step 1 (recode)", "step 2 (suppress)"} <= {*said}
     pd.testing.assert_frame_equal(frame, copy)
 
 

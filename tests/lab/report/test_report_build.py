@@ -93,7 +93,7 @@ def test_a_failed_step_is_named_and_its_notebook_kept_without_values(folder, tmp
     with pytest.raises(NotebookError) as error:
         make_report(folder / "survey.csv", config, tmp_path / "r.html")
     line = str(error.value)
-    assert line.startswith("survey.csv: row 2 (and 299 more): a weight that is no number in column name;")
+    assert line.startswith("survey.csv: row 2 (and 299 more): a weight that is not a number in column name;")
     assert re.search(
         r" \(step: [\w ]+; no report was written; the executed notebook is kept beside it: r.failed.ipynb\)$", line
     )

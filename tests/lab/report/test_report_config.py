@@ -80,7 +80,7 @@ FAULTS = {
         {"map": {"grid": {"k": [2]}, "steps": [{"suppress": {"k_required": "$k"}}], "loss": "x"}},
         "map: there",
     ),
-    "placeholder": ({"map": {"grid": {"k": [2]}}}, "map: grid: k stands nowhere in the recipe; write $k there"),
+    "placeholder": ({"map": {"grid": {"k": [2]}}}, "map: grid: k does not occur in the recipe; write $k there"),
     "step setting": (
         {"steps": [{"recode": {"variable": "age", "widht": 5}}]},
         "step 1 (recode): unknown setting widht; did you mean width?",

@@ -86,7 +86,7 @@ def test_what_was_not_examined_is_said_with_what_to_add():
     keyless = {"numeric_variables": ["income"], "limits": {"numeric_linkage": 0.5}}
     text, table = said(analysed(keyless, FRAME[["income"]]))
     assert texts()["officer_no_keys"]["en"] in text and "Singling out:" not in text
-    assert "Linking: one who has everybody’s true quantities links 100%." in text
+    assert "Linking: an intruder who has everybody’s true quantities links 100%." in text
 
 
 def test_another_release_and_a_population_are_answers_where_they_are_given(tmp_path):

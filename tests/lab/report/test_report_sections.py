@@ -368,5 +368,5 @@ def test_quantities_that_find_persons_are_told_beside_the_verdict():
 def test_a_page_for_everybody_does_not_say_that_a_seed_can_be_guessed():
     settings = {"key_variables": ["region"], "seed": 3, "steps": [{"shuffle_records": {}}]}
     found = analyse(FRAME, as_config(settings), name="x")
-    assert any("who tries seeds finds" in note for note in found.notes)
+    assert any("the seed is short" in note for note in found.notes)
     assert "tries seeds" not in text_of(found, "en", ["release", "summary"])

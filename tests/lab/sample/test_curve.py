@@ -129,11 +129,11 @@ def test_populations_that_are_refused():
     with pytest.raises(DataError, match="the population: a key is missing"):
         population_sizes(pd.concat([frame, frame]), "x")
     assert population_sizes(frame, KeySpec("x", missing="category")).tolist() == [1, 1]
-    with pytest.raises(DataError, match="row p: no whole number of persons"):
+    with pytest.raises(DataError, match="row p: not a whole number of persons"):
         population_sizes(frame, KeySpec("x", missing="category"), persons="n")
     with pytest.raises(DataError, match="column y is not there"):
         population_sizes(frame, ["y"])
-    with pytest.raises(OptionError, match="recode: n is no key variable"):
+    with pytest.raises(OptionError, match="recode: n is not a key variable"):
         population_sizes(frame, ["x"], recode={"n": {"width": 5}})
     with pytest.raises(OptionError, match="x: a level must be settings"):
         population_sizes(frame, ["x"], recode={"x": 5})
@@ -155,7 +155,7 @@ def test_a_level_recodes_its_own_variable_or_removes_it():
 @pytest.mark.parametrize("counts", [[1, 1e300, 2], [1, 2**53, 1]])
 def test_more_persons_than_can_be_counted_are_refused_where_they_stand(counts):
     frame = pd.DataFrame({"x": [1, 2, 3], "n": counts}, index=["p", "q", "r"])
-    with pytest.raises(DataError, match=r"column n: row q \(and 1 more\): 2 \*\* 53 persons or more up to here"):
+    with pytest.raises(DataError, match=r"column n: row q \(and 1 more\): the persons up to this row are 2 \*\* 53"):
         population_sizes(frame, ["x"], persons="n")
 
 

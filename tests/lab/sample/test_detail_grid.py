@@ -50,7 +50,7 @@ def test_each_combination_is_the_study_of_its_own_classes(cells):
     ("levels", "message"),
     [
         ({}, "levels: give a mapping of key variable"),
-        ({"job": {"all": None}}, "job is no key variable"),
+        ({"job": {"all": None}}, "job is not a key variable"),
         ({"age": {}}, "levels of age: give a mapping of label"),
         ({"age": {"5": {"variable": "place", "width": 5}}}, "age: a level must be settings of recode without variable"),
     ],

@@ -303,7 +303,7 @@ def test_options_of_estimators_that_are_none():
     for fraction in (0, 1, 1.5, math.nan, "0.1", [0.1, 0.2]):
         with pytest.raises(OptionError, match="sampling fraction"):
             population_uniques([1, 2], fraction=fraction)
-    with pytest.raises(OptionError, match="methods: bethlehem is none of subsample, tangent"):
+    with pytest.raises(OptionError, match="methods: bethlehem is not one of subsample, tangent"):
         population_uniques([1, 2], fraction=0.1, methods="bethlehem")
     for methods in ([], None, 5, [["a"]]):
         with pytest.raises(OptionError, match="at least one"):

@@ -102,8 +102,8 @@ def test_the_frame_stays_as_it_was_and_labels_of_rows_may_repeat():
     [
         ({}, "levels: give a mapping"),
         (["age"], "levels: give a mapping"),
-        ({"agee": {"a": None}}, r"levels: agee is no key variable; did you mean age\?"),
-        ({"w": {"a": None}}, "levels: w is no key variable"),
+        ({"agee": {"a": None}}, r"levels: agee is not a key variable; did you mean age\?"),
+        ({"w": {"a": None}}, "levels: w is not a key variable"),
         ({"age": {}}, "levels of age: give a mapping of label"),
         ({"age": {None: None}}, "levels of age: give a mapping of label"),
         ({"age": {"5": "drop"}}, "age: a level must be settings"),

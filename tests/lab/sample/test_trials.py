@@ -110,7 +110,7 @@ def test_trials_that_are_refused(population):
         trials(population, samples=0)
     with pytest.raises(OptionError, match="seed must be"):
         trials(population, seed=-1)
-    with pytest.raises(OptionError, match="methods: guess is none of one subsample"):
+    with pytest.raises(OptionError, match="methods: guess is not one of one subsample"):
         trials(population, methods=["guess"])
     with pytest.raises(OptionError, match="methods: name at least one"):
         trials(population, methods=None)
