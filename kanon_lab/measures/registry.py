@@ -538,8 +538,8 @@ _ROWS = [
                                       "registros únicos con el tamaño y la composición de su hogar"),
         attrgetter("households.records"), "release", unit="records", shown="", needs="household",
         limit=Limit(
-            "at most", "is met when at most this many records are unique with the size and composition of "
-            "their household, where the file says which records are of one household, or may be (by its ID, the order, or "
+            "at most", "is met when at most this many records are unique with the size and composition of their "
+            "household, where the file says which records are of one household, or may be (by its ID, the order, or "
             "other columns that members share, such as a rounded weight); needs `household`", "0",
             ("Records that are unique to somebody who knows the keys of all who live with them: {value}, and at most "
              "{limit} were wanted. Remove {household} and what members of a household share ({columns}), or make that "
