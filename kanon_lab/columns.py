@@ -34,6 +34,12 @@ def remembered(function: Callable[..., Computed], *columns: pd.Series, **options
     return function(*columns, **options) if memory is None else memory.of_columns(function, columns, options)
 
 
+def remembered_rows(name: str, compute: Callable[[], np.ndarray], *arrays: np.ndarray | None) -> np.ndarray:
+    """Whether something holds for each row, which follows from the contents of some arrays, the first of all rows."""
+    memory = MEMORY.get()
+    return compute() if memory is None else memory.rows(name, compute, *arrays)
+
+
 def distinct(series: pd.Series) -> tuple[np.ndarray, pd.Index]:
     """Number of each row's value (-1 where missing) among the distinct values, and these values."""
     return remembered(_distinct, series)
@@ -142,6 +148,8 @@ _FEW = 32
 _LARGEST_TABLE = 2**27
 # Rows that tell whether few or many values are distinct, or that are looked at at a time.
 _SAMPLE = 2**16
+# So few rows are sorted in less time than a larger table takes.
+_FEW_ROWS = 2**15
 
 
 @dataclass(frozen=True)
@@ -247,7 +255,8 @@ def grouped(packed: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
     """For each row the position of its value among the sorted distinct values, and these; all lie in 0 to size - 1."""
     if len(packed) < 2**31 and (packed[1:] > packed[:-1]).all():  # such as counts that come sorted
         return np.arange(len(packed), dtype=np.int32), packed
-    if size <= min(max(4 * len(packed), 2**20), _LARGEST_TABLE):
+    few = len(packed) < _FEW_ROWS
+    if size <= (32 * len(packed) if few else min(max(4 * len(packed), 2**20), _LARGEST_TABLE)):
         seen = np.zeros(size, dtype=bool)
         seen[packed] = True
         distinct = np.flatnonzero(seen)
@@ -256,7 +265,7 @@ def grouped(packed: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
         number[distinct] = np.arange(len(distinct), dtype=np.int32)
         return number.take(packed), distinct
     sample = packed[:: len(packed) // _SAMPLE + 1]
-    if 4 * len(pd.unique(sample)) > 3 * len(sample):
+    if few or 4 * len(pd.unique(sample)) > 3 * len(sample):
         # By a sort: of many distinct values a hash table is several times as large and as slow.
         order, values = sorted_rows(packed, size)
         first = firsts(values)

@@ -82,13 +82,23 @@ class Memory:
         parts = [b"-" if array is None else self._digest(array) for array in arrays]
         return sha256(b"|".join([name.encode(), *parts])).digest()
 
+    def rows(self, name: str, compute: Callable[[], np.ndarray], *arrays: Any) -> np.ndarray:
+        """Whether something holds for each row of the first array, which follows from them all; computed once."""
+        if (kept := self.number(key := self.key(name, *arrays))) is not None:
+            return np.unpackbits(np.frombuffer(kept, dtype=np.uint8), count=len(arrays[0])).astype(bool)
+        found = compute()
+        self.keep(key, np.packbits(found).tobytes())
+        return found
+
     def number(self, key: bytes) -> Any:
         """What was kept under a key, or None."""
-        return self._numbers.get(key, (None,))[0]
+        return _widened(self._numbers.get(key, (None,))[0])
 
     def keep(self, key: bytes, number: Any) -> None:
-        """Keep a number, or bytes, under a key; the oldest make room."""
-        size = _ENTRY + len(number) if isinstance(number, bytes) else _ENTRY
+        """Keep a number, bytes or an array under a key; the oldest make room."""
+        number = _narrowed(number)
+        size = len(number) if isinstance(number, bytes) else number.cells.nbytes if isinstance(number, _Narrow) else 0
+        size += _ENTRY
         self._bytes += size - self._numbers.pop(key, (None, 0))[1]
         self._numbers[key] = number, size
         while self._bytes > _MOST_BYTES:

@@ -9,7 +9,7 @@ from tqdm import tqdm
 
 from kanon_lab.classes.compatible import Patterns, compatible_sums
 from kanon_lab.classes.sums import Sums, joined_sums
-from kanon_lab.columns import distinct_rows
+from kanon_lab.columns import distinct_rows, memory_in_use
 from kanon_lab.methods.suppression_bound import Combination
 from kanon_lab.methods.suppression_of_classes import Parts, equal_records, suppressed_as_category
 
@@ -58,7 +58,15 @@ def suppressed_parts(
     """
     parts = np.arange(len(start)), start, records
     if missing == "wildcard":
-        return parts[0], _compatible_codes(start, records, required, ranks, values, rng), records
+        memory, key = memory_in_use() if rng is None else None, b""
+        if memory is not None:
+            key = memory.key(f"suppressed {required} {ranks} {values}", start, records)
+            if (kept := memory.number(key)) is not None:
+                return parts[0], kept, records
+        codes = _compatible_codes(start, records, required, ranks, values, rng)
+        if memory is not None:
+            memory.keep(key, codes)
+        return parts[0], codes, records
     while True:
         before = parts[1]
         for columns, k in required:

@@ -23,7 +23,7 @@ what is hidden in their record count where they are too few to learn from (`kano
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, combinations, islice
@@ -33,7 +33,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.classes import class_table
-from kanon_lab.columns import coded, distinct, distinct_rows, named_columns, with_columns
+from kanon_lab.columns import coded, distinct, distinct_rows, named_columns, remembered, remembered_rows, with_columns
 from kanon_lab.recipes.column_parts import Values, readings
 from kanon_lab.recipes.column_sums import numbers_of_columns, sums_along
 from kanon_lab.recipes.guessing import Guess, Target, joint
@@ -194,7 +194,7 @@ class _Column:
     """A column and its readings."""
 
     def __init__(self, column: pd.Series, sample: np.ndarray):
-        known = coded(column)
+        known, self.column = coded(column), column
         self.codes, self.values, self.sample = known.codes.astype(np.int64), known.values, sample
         self.has_parts = len(self.values) > 2
 
@@ -209,20 +209,14 @@ class _Column:
         return 1 + bool((self.codes < 0).any()) + _READINGS * self.is_read
 
     @cached_property
-    def in_sample(self) -> list[tuple[Callable[[Values], np.ndarray], np.ndarray]]:
+    def codes_in_sample(self) -> np.ndarray:
+        """Its codes in the sample."""
+        return self.codes[self.sample]
+
+    @cached_property
+    def in_sample(self) -> tuple[tuple[Callable[[Values], np.ndarray], np.ndarray], ...]:
         """Its readings, each with its codes in the sample."""
-        codes = self.codes[self.sample]
-        used, number = np.unique(codes[codes >= 0], return_inverse=True)
-        if len(used) < 3 or not self.has_parts:
-            return []
-        values, kept = Values(self.values[used], np.bincount(number)), []
-        for reading in readings(values):
-            part = reading(values)
-            if 1 < (different := int(part.max()) + 1) < len(used) or different > 1 and (part < 0).any():
-                whole = np.full(len(codes), -1, dtype=np.int64)
-                whole[codes >= 0] = part[number]
-                kept.append((reading, whole))
-        return kept
+        return remembered(_read_in, self.column, sample=self.sample) if self.has_parts else ()
 
     def read(self, reading: Callable[[Values], np.ndarray]) -> np.ndarray:
         """The codes of a reading in all records."""
@@ -253,6 +247,23 @@ class _Column:
     def best_guess(self, target: Target, evidence: float) -> Guess | None:
         """The one of these guesses that tells most."""
         return _best(self.guesses(target, evidence))
+
+
+def _read_in(column: pd.Series, *, sample: np.ndarray) -> tuple[tuple[Callable[[Values], np.ndarray], np.ndarray], ...]:
+    """The readings of a column that tell some of its values apart, each with its codes in the sample."""
+    known = coded(column)
+    codes, kept = known.codes[sample].astype(np.int64), []
+    used, number = np.unique(codes[codes >= 0], return_inverse=True)
+    if len(used) < 3:
+        return ()
+    values = Values(known.values[used], np.bincount(number))
+    for reading in readings(values):
+        part = reading(values)
+        if 1 < (different := int(part.max()) + 1) < len(used) or different > 1 and (part < 0).any():
+            whole = np.full(len(codes), -1, dtype=np.int64)
+            whole[codes >= 0] = part[number]
+            kept.append((reading, whole))
+    return tuple(kept)
 
 
 def _most_pairs(n: int, others: int, columns: int) -> int:
@@ -295,6 +306,8 @@ class _Search:
         self._given_of: dict[tuple[str, ...], tuple[list[np.ndarray], list[np.ndarray], np.ndarray]] = {}
         self._spelt: dict[str, tuple[Spelling, Target]] = {}
         self._seen_of: dict[tuple[str, ...], list[np.ndarray]] = {}
+        self._released_without: dict[frozenset[str], np.ndarray] = {}
+        self._parts_of: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         self.others = [name for name in self.columns if name not in self.keys]
         self.most_pairs = _most_pairs(self.n, len(self.others), len(self.columns))
         for name in self.others[_MOST_READ:]:
@@ -340,7 +353,9 @@ class _Search:
                 if all(guess.removed < 1 for guess in guesses):
                     known += [*self._following(name, (key,)), *self._spelt_out(name, key, len(hidden))]
                 if known:
-                    best = max(known, key=lambda other: other.guess.weights[self.below(k, [other])].sum())
+                    best = known[0]
+                    if len(known) > 1:
+                        best = max(known, key=lambda other: other.guess.weights[self.below(k, [other])].sum())
                     complete |= {(name, key, best.direction)} if best.guess.removed == 1 else set()
                     yield best
             self.columns[name].forget()
@@ -398,7 +413,7 @@ class _Search:
         """A key that two columns tell, more than each of them alone; one may be what is released of the key itself."""
         codes = [self.columns[name].codes for name in names]
         if self.n > len(self.sample):
-            target_in, *members = target.rows(self.sample), *(member[self.sample] for member in codes)
+            target_in, *members = target.rows(self.sample), *(self.columns[name].codes_in_sample for name in names)
             together = joint(*members)
             if any(target_in.evidence(together, seen) <= 0 for seen in (None, *members)):
                 return
@@ -443,23 +458,39 @@ class _Search:
         true, shown = (np.column_stack([getattr(d, side) for d in dependences]) for side in ("true", "shown"))
         agrees = ((true == shown) | (shown < 0)).all(axis=1)
         # The released value of a perturbed key is not believed where a column tells the true one.
-        keys = {name for dependence in dependences for name in dependence.keys}
+        keys = frozenset(name for dependence in dependences for name in dependence.keys)
         codes = self._released_keys(keys & self.protection.state.truth.perturbed)
-        left = met_by(np.column_stack([codes, true]), np.column_stack([codes, shown]), self.person)
-        return agrees & (self._alike >= k) & (left < k)
+        asked, person = agrees & (self._alike >= k), self.person
+
+        def fewer() -> np.ndarray:
+            known, told = np.column_stack([codes, true]), np.column_stack([codes, shown])
+            if person is not None:
+                return asked & (met_by(known, told, person) < k)
+            # Only those are looked for of which not even the equal ones are enough.
+            alike, _ = distinct_rows(codes)
+            group, _ = distinct_rows(np.concatenate([np.column_stack([alike, side]) for side in (true, shown)]))
+            equal = np.bincount(group[self.n :], minlength=int(group.max()) + 1)
+            rest = asked & (equal[group[: self.n]] < k)
+            rest[rest] = met_by(known[rest], told) < k
+            return rest
+
+        return remembered_rows(f"below {k}", fewer, codes, true, shown, asked, person)
 
     @cached_property
     def _alike(self) -> np.ndarray:
         """For each record those with the same released keys, or the persons of these."""
-        codes = self._released_keys(())
+        codes = self._released_keys(frozenset())
         return met_by(codes, codes, self.person)
 
-    def _released_keys(self, without: Container[str]) -> np.ndarray:
+    def _released_keys(self, without: frozenset[str]) -> np.ndarray:
         """Codes of the released keys, -1 for a value that may be any."""
+        if without in self._released_without:
+            return self._released_without[without]
         codes = [self.columns[name].codes for name in self.keys if name in self.columns and name not in without]
         if self.protection.spec.missing != "wildcard":
             codes = [np.where(code < 0, code.max() + 1, code) for code in codes]
-        return np.column_stack([np.zeros(self.n, dtype=np.int64), *codes])
+        stacked = self._released_without[without] = np.column_stack([np.zeros(self.n, dtype=np.int64), *codes])
+        return stacked
 
     def _of_own(self, code: np.ndarray) -> bool:
         """Whether most persons, or most households where members share it, have a value of their own."""
@@ -476,7 +507,10 @@ class _Search:
 
     def _in_parts(self, code: np.ndarray) -> np.ndarray:
         """A variable to be guessed; where most values stand once, in parts of equal size."""
-        return np.where(code < 0, -1, code * _PARTS // (int(code.max()) + 1)) if self._of_own(code) else code
+        if id(code) not in self._parts_of:
+            parts = np.where(code < 0, -1, code * _PARTS // (int(code.max()) + 1)) if self._of_own(code) else code
+            self._parts_of[id(code)] = code, parts  # a column is kept, so that no other takes its place
+        return self._parts_of[id(code)][1]
 
 
 def dependent_columns(protection: Chain) -> pd.DataFrame:

@@ -13,7 +13,7 @@ from math import lgamma, log, prod
 
 import numpy as np
 
-from kanon_lab.columns import LARGEST_PACKED, firsts, grouped, memory_in_use, pack, sorted_rows
+from kanon_lab.columns import LARGEST_PACKED, firsts, grouped, memory_in_use, pack, remembered_rows, sorted_rows
 
 # Points at which the bound of the chance is taken, that of the largest being the bound.
 _TILTS = (0.04, 0.12, 0.3, 0.6, 1, 1.7, 3, 5.5, 10, 16)
@@ -187,6 +187,8 @@ class Target:
     ):
         self.codes, self.without, self.home = codes, without, home
         self.wanted, self._right = wanted & (codes >= 0), dict[int, np.ndarray]()
+        self._some: tuple[np.ndarray, Target] | None = None
+        self._last: tuple[np.ndarray, np.ndarray, _Pairs] | None = None
 
     def right_without(self, way: int) -> np.ndarray:
         """Records in which a guess without the column is right."""
@@ -195,23 +197,37 @@ class Target:
         return self._right[way]
 
     def rows(self, rows: np.ndarray) -> Target:
-        """The same in some records only."""
-        home = None if self.home is None else self.home[rows]
-        return Target(self.codes[rows], self.wanted[rows], [seen[rows] for seen in self.without[:1]], home)
+        """The same in some records only; made once for the same rows, which are asked for again and again."""
+        if self._some is None or self._some[0] is not rows:
+            home = None if self.home is None else self.home[rows]
+            without = [seen[rows] for seen in self.without[:1]]
+            self._some = rows, Target(self.codes[rows], self.wanted[rows], without, home)
+        return self._some[1]
+
+    def _paired(self, column: np.ndarray) -> tuple[np.ndarray, _Pairs]:
+        """The records in which column and target are known, of which there is one, and their pairs."""
+        if self._last is None or self._last[0] is not column:
+            known = (column >= 0) & (self.codes >= 0)
+            home = None if self.home is None else self.home[known]
+            self._last = column, known, _Pairs(column[known], self.codes[known], home)
+        return self._last[1:]
 
     def guess(self, column: np.ndarray, evidence: float, members: Sequence[np.ndarray] = ()) -> Guess | None:
         """The guess by a column; None if it gets no more right than guessing without it, or no more than luck explains.
 
         `members` are codes of columns that a pair is made of: it must tell more than each of them alone.
         """
-        memory, key = memory_in_use(), b""
+        memory, key, whole = memory_in_use(), b"", b""
         if memory is not None:
             key = memory.key("guess", column, self.codes, self.wanted, self.without[0], self.home)
             if (kept := memory.number(key)) is not None and kept < evidence:
                 return None
+            whole = memory.key("no guess", column, self.codes, self.wanted, self.home, *self.without, *members)
+            if (kept := memory.number(whole)) is not None and kept <= evidence:
+                return None
         guess, least = self._guess(column, evidence, members)
-        if memory is not None and least is not None:
-            memory.keep(key, least)
+        if memory is not None and guess is None:  # what is asked for more evidence is none either
+            memory.keep(whole if least is None else key, evidence if least is None else least)
         return guess
 
     def _guess(
@@ -221,7 +237,9 @@ class Target:
         known = (column >= 0) & (self.codes >= 0)
         if not (known & self.wanted).any():
             return None, -np.inf
-        pairs = _Pairs(column[known], self.codes[known], None if self.home is None else self.home[known])
+        known, pairs = self._paired(column)
+        if (beyond := _evidence(pairs, self.without[0][known])) < evidence:  # sooner found than the guesses
+            return None, beyond
         values = np.full(len(column), -1, dtype=np.int64)
         values[known] = pairs.guesses()
         asked = self.wanted & (values >= 0)
@@ -232,12 +250,12 @@ class Target:
             usual = max(usual, int(others.sum()))
             if right <= usual:
                 return None, None if way else -np.inf
-            if way and _more_often(int((hits & ~others).sum()), int((others & ~hits).sum())) >= evidence:
+            if not way or _more_often(int((hits & ~others).sum()), int((others & ~hits).sum())) >= evidence:
                 continue
             # Of small groups the usual value is itself luck, by which evidence beside a key would be lost.
-            enough = evidence if not way else evidence / 2 if len(seen) >= _GROUP * (seen.max() + 1) else -np.inf
-            if (beyond := _evidence(pairs, seen[known])) < enough:
-                return None, None if way else beyond
+            enough = evidence / 2 if len(seen) >= _GROUP * (seen.max() + 1) else -np.inf
+            if _evidence(pairs, seen[known]) < enough:
+                return None, None
         for member in members:
             seen = _with_gaps(member)
             by_one = _right_guesses(seen, self.codes, self.home)
@@ -254,9 +272,9 @@ class Target:
         key = b"" if memory is None else memory.key("evidence", column, self.codes, seen, self.home)
         if memory is not None and (kept := memory.number(key)) is not None:
             return kept
-        known, evidence = (column >= 0) & (self.codes >= 0), -np.inf
-        if known.any():
-            pairs = _Pairs(column[known], self.codes[known], None if self.home is None else self.home[known])
+        evidence = -np.inf
+        if ((column >= 0) & (self.codes >= 0)).any():
+            known, pairs = self._paired(column)
             evidence = _evidence(pairs, seen[known])
         if memory is not None:
             memory.keep(key, evidence)
@@ -265,14 +283,7 @@ class Target:
 
 def _right_guesses(column: np.ndarray, target: np.ndarray, home: np.ndarray | None) -> np.ndarray:
     """Records in which the guess by a column is right."""
-    memory = memory_in_use()
-    key = b"" if memory is None else memory.key("right", column, target, home)
-    if memory is not None and (kept := memory.number(key)) is not None:
-        return np.unpackbits(np.frombuffer(kept, dtype=np.uint8), count=len(target)).astype(bool)
-    right = best_guesses(column, target, home) == target
-    if memory is not None:
-        memory.keep(key, np.packbits(right).tobytes())
-    return right
+    return remembered_rows("right", lambda: best_guesses(column, target, home) == target, column, target, home)
 
 
 def _more_often(right: int, wrong: int) -> float:

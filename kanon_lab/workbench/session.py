@@ -34,6 +34,8 @@ from kanon_lab.workbench.drafts import LISTS, SINGLES, Draft, Drafts
 RECIPE, PAGE, INTERNAL, PROTECTED = "recipe.yml", "report.html", "internal.html", "protected"
 # Roles for which usual limits and first steps exist.
 _OF_STEPS = (*LISTS[:3], *SINGLES)
+# Results that are kept, since a change may be undone.
+_KEPT = 3
 #: Settings that say how the file is read.
 READING = [name for name in FileSettings.model_fields if name not in RecipeSettings.model_fields]
 
@@ -98,6 +100,7 @@ class Session:
         self.future: list[Draft] = []
         self._made: Draft | None = None
         self._analysed: tuple[Result, Analysis] | None = None
+        self._results: list[Result] = []  # the last few, for what is undone
         self._walk = Walk(self.file)
         self._drafts = Drafts(str(self.file.found["sha256"]))
         self.kept = self._drafts.newest(lambda draft: as_config(draft.configuration))
@@ -187,8 +190,14 @@ class Session:
         `progress` is called with the name of each step before it begins; an error that it raises stops the work.
         `early` is called with the verdict on limits that are soon counted, and the names of those that take longer.
         """
-        with self._walk.memory.used():
-            return self._judged(draft or self.draft, progress, early)
+        draft = draft or self.draft
+        same = (kept for kept in self._results if kept.draft == draft and not kept.config.files)  # those may change
+        result = next(same, None)
+        if result is None:
+            with self._walk.memory.used():
+                result = self._judged(draft, progress, early)
+        self._results = [*(kept for kept in self._results if kept is not result), result][-_KEPT:]
+        return result
 
     def _judged(self, draft: Draft, progress: Callable[[str], None], early: Callable[..., None]) -> Result:
         config = self.config(draft)

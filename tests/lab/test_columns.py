@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from kanon_lab import columns
 
-# Ranges in which values are grouped by position, by a sort of values with their rows, and by a sort of rows.
-SIZES = {"by position": 2**20, "values and rows": 2**40, "rows": 2**62}
+# Ranges in which values are grouped by position (few rows of a small range only), by a sort of values with their rows,
+# and by a sort of rows.
+SIZES = {"few by position": 2**5, "by position": 2**20, "values and rows": 2**40, "rows": 2**62}
 
 
 @given(size=st.sampled_from(list(SIZES.values())), data=st.data())

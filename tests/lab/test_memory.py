@@ -6,10 +6,13 @@ from weakref import ref
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kanon_lab import memory as room
 from kanon_lab.columns import coded, distinct
 from kanon_lab.memory import Memory, remembered, same_place
+from kanon_lab.methods import local_suppression
 from kanon_lab.recipes.guessing import Target
 from kanon_lab.recipes.measured import same_values
 from kanon_lab.workbench import Session
@@ -93,6 +96,31 @@ def test_numbers_are_kept_by_what_arrays_hold(monkeypatch):
     for number in range(100):
         memory.keep(bytes([number]), bytes(100))
     assert memory.number(key) is None and memory.number(bytes([99])) == bytes(100) and memory._bytes <= 10_000
+
+
+def test_rows_and_arrays_are_kept_and_handed_out_as_copies():
+    memory, codes, calls = Memory(), np.array([5, 1, 300]), []
+    for _ in range(2):
+        found = memory.rows("above 3", lambda: calls.append(1) or codes > 3, codes, None)
+        assert found.tolist() == [True, False, True] and found.dtype == bool
+        found[:] = False
+    assert len(calls) == 1
+    memory.keep(b"a", codes)
+    memory.number(b"a")[:] = 7
+    assert memory.number(b"a").tolist() == [5, 1, 300] and memory.number(b"a").dtype == codes.dtype
+    assert memory._bytes > codes.size
+
+
+@given(st.integers(0, 2**32))
+def test_a_suppression_is_the_same_with_a_memory(seed):
+    rng, memory = np.random.default_rng(seed), Memory()
+    frame = pd.DataFrame(rng.integers(0, 4, (30, 3)), columns=[*"abc"]).astype("Int64")
+    frame = frame.mask(rng.random(frame.shape) < 0.1)
+    for options in ({"k_required": 2}, {"k_required": 3}, {"k_required": 3, "importance": {"c": 1}}):
+        alone = local_suppression(frame, [*"abc"], **options).frame
+        for _ in range(2):
+            with memory.used():
+                pd.testing.assert_frame_equal(local_suppression(frame, [*"abc"], **options).frame, alone)
 
 
 def test_guesses_are_the_same_with_a_memory():

@@ -89,6 +89,24 @@ def test_states_before_the_first_changed_step_are_kept(session):
     assert first.steps[0] is second.steps[0]
 
 
+def test_the_result_of_what_is_undone_is_still_there_unless_it_was_made_with_other_files(session):
+    first = session.judge()
+    session.change(session.draft.with_step("recode", BANDS))
+    second = session.judge()
+    session.undo()
+    assert session.judge() is first
+    session.redo()
+    assert session.judge() is second
+    Path("register.csv").write_text("sex,age\nf,30\n", "utf-8")
+    session.change(session.draft.with_settings(population="register.csv"))
+    counted = session.judge()
+    assert session.judge() is not counted
+    for width in (5, 10, 20):
+        session.change(session.draft.with_step("recode", {"variable": ["age"], "width": width}, 0))
+        session.judge()
+    assert first not in session._results
+
+
 def test_a_draft_that_cannot_be_read_changes_nothing(session):
     before = session.draft
     with pytest.raises(OptionError, match="step 1"):
