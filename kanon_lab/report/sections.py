@@ -53,11 +53,11 @@ if TYPE_CHECKING:
 _SIZE, _MOST_PAIRS = 25, 300
 
 
-def section(analysis: Analysis, name: str, language: str = "en") -> Section:
-    """A section (of `SECTIONS`) in a language; without parts where it has nothing to show."""
+def section(analysis: Analysis, name: str, language: str | Words = "en") -> Section:
+    """A section (of `SECTIONS`) in a language, or in words; without parts where it has nothing to show."""
     if name not in _SECTIONS:
         raise OptionError(f"there is no section {shortened(repr(name))}; there are {', '.join(SECTIONS)}")
-    words = Words(language)
+    words = language if isinstance(language, Words) else Words(language)
     if not (analysis.internal or analysis.shown):  # once for all sections
         analysis.shown.append(public(analysis))
     parts = _SECTIONS[name](analysis if analysis.internal else analysis.shown[0], words)
@@ -236,7 +236,7 @@ def _diversity(a: Analysis, w: Words) -> list:
 
 
 def _recipe(a: Analysis, w: Words) -> list:
-    k, names = a.summary["k"], [w.say("as_it_came"), *a.steps["name"].iloc[1:]]
+    k, names = a.summary["k"], w.steps(a.steps["name"])
     steps = a.steps.assign(name=names)
     touched = ["step", "name", "settings", "records_touched", "cells_changed", "cells_suppressed", "columns_removed"]
     after = pd.DataFrame({"step": steps["step"], "name": names, "below": steps["below"], **measures_of_steps(a, w)})
@@ -420,7 +420,7 @@ def _internal(a: Analysis, w: Words) -> list:
     recodings: list[Any] = []
     for (place, step, variable), table in office.recodings.items():
         pairs = table.head(_MOST_PAIRS)
-        recodings.append(folded(w.table(pairs, "internal_recoding", step=place, name=step, variable=variable)))
+        recodings.append(folded(w.table(pairs, "internal_recoding", step=place, name=w.step(step), variable=variable)))
         if (more := len(table) - _MOST_PAIRS) > 0:
             recodings.append(w.text("internal_more", pairs=more))
     as_keys = []

@@ -20,7 +20,8 @@ from kanon_lab.workbench.parts import Place, fade, row, shown, sides, swap
 from kanon_lab.workbench.session import Result
 
 _USUAL = [name for name in LIMITS if limit_of(name).usual]
-_NAMES = [name for name, measure in LIMITS.items() if measure.limit is not None]
+# Limits that need another file can only come with a recipe.
+_NAMES = [name for name, measure in LIMITS.items() if not (measure.needs == "population" or limit_of(name).unset)]
 _KS = [2, 3, 5, 10]
 
 
@@ -48,7 +49,7 @@ class Finding(Place):
 
     def section(self, analysis: Analysis, name: str) -> list[Any]:
         """A section of the report as widgets."""
-        return shown(section(analysis, name, self.w.language))
+        return shown(section(analysis, name, self.w))
 
 
 class Risk(Finding):
@@ -58,8 +59,9 @@ class Risk(Finding):
 
     def __init__(self, bench: Any) -> None:
         super().__init__(bench)
-        called = {name: LIMITS[name].limit_called(self.w.language, variable="…", level="…") for name in _NAMES}
-        options: dict[str, Any] = {"names": _NAMES, "first": _USUAL, "label": called.get}
+        names = [*dict.fromkeys([*_NAMES, *self._limits])]
+        called = {name: LIMITS[name].limit_called(self.w.language, variable="…", level="…") for name in names}
+        options: dict[str, Any] = {"names": names, "first": _USUAL, "label": called.get}
         self.limits = Form(LimitSettings, [], self.w, **options, on_change=self.safely(self._entered))
         usual = self.button("usual_limits", self._take_usual, style="primary")
         go_on = self.button("go_protect", lambda: self.bench.go("protect"), style="primary")
@@ -78,7 +80,7 @@ class Risk(Finding):
     def fill(self) -> None:
         if self._filled != self._limits:  # else what is being entered would go
             self._filled = self._limits
-            self.limits.values = {name: self._filled.get(name) for name in _NAMES}
+            self.limits.values = {name: self._filled.get(name) for name in self.limits.fields}
         super().fill()
         self.office.layout.display = None if self.sections.children else "none"
 
@@ -97,7 +99,7 @@ class Risk(Finding):
 
     @property
     def _limits(self) -> dict[str, Any]:
-        return self.session.draft.settings.get("limits", {})
+        return self.bench.session.draft.settings.get("limits", {}) if self.bench.session else {}
 
     def _show_office(self) -> None:
         """Show what the report for the office has besides: key values at the highest risk, and what each became."""

@@ -16,12 +16,11 @@ from kanon_lab.errors import KanonLabError
 from kanon_lab.folders import held_folder
 from kanon_lab.recipes.verdict import is_set
 from kanon_lab.report.measured import limit_title, limit_value, limit_wanted
-from kanon_lab.show.forms import fault
 from kanon_lab.workbench.background import Background, Job, leave_on_sigterm
 from kanon_lab.workbench.findings import Compare, Risk
 from kanon_lab.workbench.gate import OPEN_FILE, OPEN_LANGUAGE
 from kanon_lab.workbench.opening import Opening
-from kanon_lab.workbench.parts import Place, Speech, row, style
+from kanon_lab.workbench.parts import Place, Speech, lost_lines, row, style
 from kanon_lab.workbench.protect import Protect
 from kanon_lab.workbench.release import Releasing
 from kanon_lab.workbench.session import Result, Session
@@ -72,7 +71,7 @@ class Workbench:
 
     def say(self, line: str) -> None:
         """Show a line on what went wrong, or none, below the verdict."""
-        self._line.value = fault(line)
+        self._line.value = self.w.fault(line)
 
     def opened(self, session: Session) -> None:
         """Work on another file."""
@@ -202,11 +201,13 @@ class Workbench:
         judged, keys = result.judged, bool(result.protection.spec.key_variables)
         unmet = int((~judged.verdict["met"]).sum())
         if not is_set(judged.limits, judged.records):
-            words = w.say("set_limits" if keys else "no_limit_keyless")
+            words = w.say("no_limit" if keys else "no_limit_keyless")
         else:
             words = w.say("some_unmet", unmet=unmet, all=len(judged.verdict)) if unmet else w.say("all_met")
         cautions = f" {w.say('cautions', count=len(judged.cautions))}" if judged.cautions else ""
         self._say_verdict(words + cautions, "met" if judged.met else "unmet", judged.verdict)
+        for line in lost_lines(result, w):
+            self._verdict.value += f'<p class="kanon-caution">{escape(line)}</p>'
 
     def _say_verdict(self, words: str, state: str, verdict: Any) -> None:
         """Show a verdict: limits that are not met first, and the others folded."""

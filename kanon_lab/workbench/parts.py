@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import webbrowser
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
@@ -14,19 +15,34 @@ import ipywidgets as widgets
 import pandas as pd
 
 from kanon_lab.columns import plain
+from kanon_lab.errors import visible
+from kanon_lab.measures.registry import LIMITS
+from kanon_lab.recipes.notes import mostly_hidden
 from kanon_lab.recipes.settings import LEAST
+from kanon_lab.recipes.steps import STEPS
 from kanon_lab.report.measured import Release, advice_on, limit_title
 from kanon_lab.report.safe import safe_quantiles
 from kanon_lab.report.tables import category_rows, is_quantity
 from kanon_lab.report.words import Words
-from kanon_lab.settings import Settings
 from kanon_lab.show.book_pages import chapter_of, page_of
 from kanon_lab.show.forms import WIDE as WIDE
 from kanon_lab.show.forms import FormWords
 from kanon_lab.show.page import Figure, sections_style
 from kanon_lab.show.parts import Bars, Mark, Part, Section
-from kanon_lab.terms import TERMS, Term, agreed, wordings
+from kanon_lab.terms import TERMS, Note, Term, agreed, wordings
 from kanon_lab.workbench.background import in_a_line
+from kanon_lab.workbench.drafts import CHOICES
+
+# Steps, roles, limits and settings in messages; a usual word is one of them only where it stands as a name.
+_SETTINGS = [key.removeprefix("set_") for key in wordings("workbench") if key.startswith("set_")]
+_CALLED = "|".join(sorted({*STEPS, *LIMITS, *CHOICES, *_SETTINGS} - {""}, key=len)[::-1])
+_NAMED = re.compile(
+    rf"(?P<lead>\b(?:step|paso) (?:\d+ \()?|\b(?:[Aa]pply|[Aa]plique) |`)?\b(?P<name>{_CALLED})\b"
+    r"(?:: \{(?P<values>[^}]*)\})?`?"
+)
+_PAIR = re.compile(r"(\w+): ([^,]+)")
+# What a message says to those who write Python.
+_OF_CODE = re.compile(r" \((?:None )?in Python[^)]*\)|, None in Python")
 
 
 class Speech(Words, FormWords):
@@ -35,7 +51,7 @@ class Speech(Words, FormWords):
     def say(self, key: str, /, **parts: Any) -> str:
         """A wording of the workbench or, where it has none of that key, of reports."""
         if (row := wordings("workbench").get(key)) is None:
-            return super().say(key, **parts)
+            return self.message(super().say(key, **parts))
         written = {name: self.number(part) if isinstance(part, Integral) else str(part) for name, part in parts.items()}
         return agreed(row[self.language].format(**written), self.language)
 
@@ -43,11 +59,33 @@ class Speech(Words, FormWords):
         """What a setting is called: by a word of its own, or as recipes call it."""
         return self.say(f"set_{name}") if f"set_{name}" in wordings("workbench") else name
 
-    def about(self, model: type[Settings], name: str) -> str:
-        """What a setting is: in English as its model says it, else by a wording of its own, or nothing."""
-        rows = wordings("workbench")
-        row = rows.get(f"says_{model.__name__}_{name}") or rows.get(f"says_{name}")
-        return super().about(model, name) if self.language == "en" else row[self.language] if row else ""
+    def note(self, note: str) -> str:
+        """A note in the language, for those who click."""
+        return self.message(super().note(note)) if isinstance(note, Note) else note
+
+    def fault(self, line: str) -> str:
+        """A line on what is wrong as HTML, for those who click."""
+        return super().fault(self.message(line))
+
+    def message(self, text: str) -> str:
+        """The same with steps, roles, limits and settings by what the page calls them, and where it has them."""
+        return _NAMED.sub(self._named, _OF_CODE.sub("", text))
+
+    def _named(self, match: re.Match[str]) -> str:
+        lead, name, values = match["lead"] or "", match["name"], match["values"]
+        if not (lead or values or "_" in name):
+            return match[0]
+        if name in STEPS:
+            place, title = "protect", self.step(name)
+        elif name in LIMITS:
+            place, title = "risk", LIMITS[name].limit_called(self.language, variable="…", level="…")
+        else:
+            place, title = ("variables", self.say(f"choice_{name}")) if name in CHOICES else ("", self.setting(name))
+        title, place = title.partition(":")[0], place and self.say(f"place_{place}")
+        if values:  # a step as a recipe has it
+            place += "; " + ", ".join(f"{self.setting(key)}: {value}" for key, value in _PAIR.findall(values))
+        where = f" ({place})" if place and not lead.endswith("(") else ""
+        return f"{lead.strip('`')}{self.say('quoted', title=title)}{where}"
 
     def terms(self, keys: str) -> Any:
         """Terms, each with its sentence where one points at it or opens it, and the chapter that explains it."""
@@ -153,6 +191,16 @@ def advised(result: Any, w: Speech) -> list[tuple[str, str]]:
     release = Release.of_protection(result.protection, judged)
     unmet = judged.verdict[~judged.verdict["met"]].itertuples(index=False)
     return [(limit_title(row, w), advice_on(release, row, w)) for row in unmet]
+
+
+def lost_lines(result: Any, w: Speech) -> list[str]:
+    """Of each key variable that is mostly suppressed how many values are lost, and what to do about it."""
+    protection, called = result.protection, w.setting("importance")
+    hidden = {} if protection.state.counts is not None else dict(mostly_hidden(protection))
+    return [
+        w.say("mostly_lost", variable=visible(name), cells=cells, records=protection.n, importance=called)
+        for name, cells in hidden.items()
+    ]
 
 
 def shown(parts: Iterable[Part | Figure | Section]) -> list[Any]:

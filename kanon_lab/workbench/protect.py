@@ -33,7 +33,7 @@ class Protect(Place):
         super().__init__(bench)
         w = self.w
         self.steps, self.advice, self.history = widgets.VBox(), widgets.VBox(), widgets.HTML()
-        options = [(w.say("form_choose"), ""), *((w.say(f"step_{name}"), name) for name in STEPS)]
+        options = [(w.say("form_choose"), ""), *((w.step(name), name) for name in STEPS)]
         self.kind = widgets.Dropdown(options=options, description=w.say("add_step"), **WIDE)
         self.kind.observe(self.safely(lambda change: change["new"] and self._show_form(change["new"])), "value")
         self.form: Form | None = None
@@ -72,7 +72,7 @@ class Protect(Place):
     def _step(self, place: int, entry: Any) -> Any:
         """A step with what can be done to it."""
         w, draft = self.w, self.session.draft
-        number, name = place + 1, w.say(f"step_{entry.name}")
+        number, name = place + 1, w.step(entry.name)
         settings = visible(yaml_line(entry.settings)) if entry.settings else ""
         off = "" if entry.on else f" <em>({escape(w.say('is_off'))})</em>"
         words = widgets.HTML(f"<b>{number} {escape(name)}</b>{off}<br><code>{escape(settings)}</code>")
@@ -179,15 +179,14 @@ class Protect(Place):
     def _history(self, result: Result) -> pd.DataFrame:
         """Risk and loss after each step, one row a state."""
         w, history = self.w, result.protection.history
-        names = [w.say("as_it_came"), *(w.say(f"step_{name}") for name in history["name"].iloc[1:])]
-        rows: dict[str, Any] = {w.say("c_step"): names}
+        rows: dict[str, Any] = {w.say("c_step"): w.steps(history["name"])}
         below = f"violations_{result.judged.k}_wildcard"
         if below in history:
             rows[w.say("below_k", k=result.judged.k)] = [w.number(value) for value in history[below]]
         for measure in measures(shown="steps"):
             if measure.name in history and history[measure.name].notna().any():
                 form = w.percent if measure.share else w.significant
-                rows[measure.called(w.language)] = [form(value) for value in history[measure.name]]
+                rows[w.plain(measure)] = [form(value) for value in history[measure.name]]
         return pd.DataFrame(rows)
 
     def _advice(self, result: Result) -> list[Any]:

@@ -11,7 +11,6 @@ import ipywidgets as widgets
 
 from kanon_lab.data.microdata import FORMATS
 from kanon_lab.errors import visible
-from kanon_lab.show.forms import fault
 from kanon_lab.workbench.drafts import Draft
 from kanon_lab.workbench.parts import WIDE, Place, advised, row
 from kanon_lab.workbench.session import INTERNAL, PAGE, PROTECTED, RECIPE
@@ -87,7 +86,7 @@ class Releasing(Place):
         line.value = ""
         is_name = path.name == self.targets[key] and self.names[key].value.strip() and not path.name.startswith(".")
         if not is_name or [*self.targets.values()].count(path.name) > 1:
-            line.value = fault(self.w.say("no_name" if not is_name else "same_name"))
+            line.value = self.w.fault(self.w.say("no_name" if not is_name else "same_name"))
             return
 
         def job(progress: Any) -> None:
@@ -99,6 +98,6 @@ class Releasing(Place):
             self.fill()
 
         def failed(text: str) -> None:
-            line.value = fault(text)
+            line.value = self.w.fault(text)
 
         self.bench.writing.submit(job, done, failed)

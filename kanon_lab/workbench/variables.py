@@ -11,7 +11,6 @@ import ipywidgets as widgets
 from kanon_lab.columns import one_column
 from kanon_lab.errors import visible
 from kanon_lab.report.first_config import reason
-from kanon_lab.show.forms import fault
 from kanon_lab.terms import texts
 from kanon_lab.workbench.drafts import CHOICES
 from kanon_lab.workbench.parts import Place, frequencies, row
@@ -102,7 +101,7 @@ class Variables(Place):
 
     def _chosen(self, name: str, change: Any, line: Any) -> None:
         def say(text: str) -> None:
-            line.value = fault(text)
+            line.value = self.w.fault(text)
 
         if not self.bench.change(self.session.draft.with_role(name, change["new"]), say):
             self.fill()
