@@ -177,10 +177,10 @@ def _before_and_after(a: Analysis, rows: Iterable[tuple[str, str, Callable[..., 
     return pd.DataFrame(shown)
 
 
-def measures_of_steps(a: Analysis, w: Words) -> dict[str, pd.Series]:
+def measures_of_steps(steps: pd.DataFrame, w: Words) -> dict[str, pd.Series]:
     """By title the measures after each step, as far as there are any."""
-    rows = [row for row in measures(shown="steps") if a.steps[row.name].notna().any()]
-    return {w.measure(row): _digits(row, a.steps[row.name], w) for row in rows}
+    rows = [row for row in measures(shown="steps") if row.name in steps and steps[row.name].notna().any()]
+    return {w.measure(row): _digits(row, steps[row.name], w) for row in rows}
 
 
 def losses(a: Analysis) -> list[tuple[Measure, Any]]:

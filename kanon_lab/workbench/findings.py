@@ -16,7 +16,7 @@ from kanon_lab.report.analysis import Analysis, compared_recipes
 from kanon_lab.report.config import as_config
 from kanon_lab.report.sections import section
 from kanon_lab.show.forms import Form
-from kanon_lab.workbench.parts import Place, fade, row, shown, sides, swap
+from kanon_lab.workbench.parts import Place, boxed, fade, row, shown, sides, swap
 from kanon_lab.workbench.session import Result
 
 _USUAL = [name for name in LIMITS if limit_of(name).usual]
@@ -65,17 +65,13 @@ class Risk(Finding):
         self.limits = Form(LimitSettings, [], self.w, **options, on_change=self.safely(self._entered))
         usual = self.button("usual_limits", self._take_usual, style="primary")
         go_on = self.button("go_protect", lambda: self.bench.go("protect"), style="primary")
-        limits = widgets.VBox([self.text("about_limits"), row(usual, go_on), self.limits.box])
-        limits.add_class("kanon-limits-form")
+        limits = boxed("kanon-limits-form", self.text("about_limits"), row(usual, go_on), self.limits.box)
         terms = self.w.terms("k_anonymity individual_risk global_risk household_risk sample_unique suda_score")
         self.riskiest, self._filled = widgets.VBox(), dict[str, Any]()
         ask = row(self.button("show_office", self._show_office))
         self.office = widgets.VBox([self.text("about_office"), ask, self.riskiest])
-        self.box.children = (
-            self.heading("place_risk"),
-            terms,
-            sides(limits, widgets.VBox([self.sections, self.office])),
-        )
+        found = widgets.VBox([self.sections, self.office])
+        self.box.children = (self.heading("place_risk"), terms, sides(limits, found))
 
     def fill(self) -> None:
         if self._filled != self._limits:  # else what is being entered would go
@@ -129,9 +125,9 @@ class Compare(Finding):
     def _try_k(self) -> None:
         """Draw the map of this recipe with other values of k, and its own point."""
         session, configuration = self.session, self.bench.judged.draft.configuration
-        steps = configuration.get("steps", [])
-        tried = [{name: _with_k(name, settings) for name, settings in step.items()} for step in steps]
-        if tried == steps:
+        steps = [pair for step in configuration.get("steps", ()) for pair in step.items()]
+        tried = [{name: {**inner, "k_required": "$k"} if name == "suppress" else inner} for name, inner in steps]
+        if not any("suppress" in step for step in tried):
             raise KanonLabError(self.w.say("no_k"))
 
         def compute(result: Result, progress: Any) -> Analysis:
@@ -140,8 +136,3 @@ class Compare(Finding):
             return replace(session.analyse(result, progress), map=compared_recipes(session.file, config))
 
         self.ask(self.map, compute, lambda analysis: self.section(analysis, "map"))
-
-
-def _with_k(name: str, settings: dict[str, Any]) -> dict[str, Any]:
-    """The settings of a step with a placeholder for the k that it reaches; others as they are."""
-    return {**settings, "k_required": "$k"} if name == "suppress" else settings

@@ -94,23 +94,21 @@ class Speech(Words, FormWords):
     def _term(self, term: Term) -> Any:
         """A term: a page of the web is a link, one of this machine a button, since no browser follows such a link."""
         name, meaning = escape(term.name(self.language)), escape(term.meaning_in(self.language))
-        chapter, lead = chapter_of(term.key), ""
-        title = chapter[self.language] if chapter else ""
-        address = page_of(chapter["name"], self.language) if chapter else ""
-        if address.startswith("https:"):
-            link = f'<a href="{escape(address)}" target="_blank" rel="noreferrer">{escape(title)}</a>'
-            lead = f"{escape(self.say('chapter', title=''))}{link}"
-        elif chapter and not address:
-            lead = escape(self.say("chapter_command", title=title))
+        line, buttons, lead = widgets.HTML(), [], ""
+        if chapter := chapter_of(term.key):
+            title, address = chapter[self.language], page_of(chapter["name"], self.language)
+            if address.startswith("https:"):
+                link = f'<a href="{escape(address)}" target="_blank" rel="noreferrer">{escape(title)}</a>'
+                lead = f"{escape(self.say('chapter', title=''))}{link}"
+            elif address:
+                button = widgets.Button(description=self.say("chapter", title=title), tooltip=self.say("chapter_opens"))
+                button.on_click(lambda _: self._open(line, address))
+                buttons.append(button)
+            else:
+                lead = escape(self.say("chapter_command", title=title))
         text = f'<summary title="{meaning}">{name}</summary>{meaning}<br>{lead}'
-        lines = [widgets.HTML(f'<details class="kanon-term">{text}</details>')]
-        if address.startswith("file:"):
-            button = widgets.Button(description=self.say("chapter", title=title), tooltip=self.say("chapter_opens"))
-            button.on_click(lambda _: self._open(lines[0], address))
-            lines.append(button)
-        box = widgets.VBox(lines)
-        box.add_class("kanon-lookup")
-        return box
+        line.value = f'<details class="kanon-term">{text}</details>'
+        return boxed("kanon-lookup", line, *buttons)
 
     def _open(self, line: Any, address: str) -> None:
         """Open a page, or write its address below its term where no browser is found."""
@@ -129,8 +127,7 @@ class Place:
 
     def __init__(self, bench: Any) -> None:
         self.bench, self.w = bench, bench.w
-        self.box = widgets.VBox()
-        self.box.add_class("kanon-place")
+        self.box = boxed("kanon-place")
         self._asked: dict[Any, Any] = {}
 
     @property
@@ -175,6 +172,14 @@ class Place:
                 self.bench.say(in_a_line(error))
 
         return safe
+
+    def follow(self, control: Any, act: Callable[[Any], object]) -> None:
+        """Act on each value that is entered in a control; what goes wrong becomes one line of the page."""
+        control.observe(lambda change: self.safely(act)(change["new"]), "value")
+
+    def say_in(self, line: Any, text: str) -> None:
+        """Show in a line what is wrong, or none."""
+        line.value = self.w.fault(text)
 
     def heading(self, key: str) -> Any:
         """A heading of level 2."""
@@ -232,6 +237,13 @@ def swap(box: Any, children: Iterable[Any]) -> None:
         widget.close()
 
 
+def boxed(style: str, *children: Any, kind: Any = widgets.VBox) -> Any:
+    """Widgets below each other, or in another `kind` of box, in a style of the style sheet."""
+    box = kind(children)
+    box.add_class(style)
+    return box
+
+
 def row(*children: Any) -> Any:
     """Widgets beside each other, as far as the screen is wide."""
     return widgets.HBox(children, layout={"flex_flow": "row wrap", "align_items": "center", "grid_gap": "0.3em 0.6em"})
@@ -239,10 +251,8 @@ def row(*children: Any) -> Any:
 
 def sides(left: Any, right: Any) -> Any:
     """Two boxes beside each other, where the screen is wide enough."""
-    both = widgets.HBox([left, right])
-    both.add_class("kanon-sides")
     right.add_class("kanon-side")
-    return both
+    return boxed("kanon-sides", left, right, kind=widgets.HBox)
 
 
 def style() -> Any:

@@ -187,20 +187,20 @@ class Session:
         `progress` is called with the name of each step before it begins; an error that it raises stops the work.
         `early` is called with the verdict on limits that are soon counted, and the names of those that take longer.
         """
-        with self._walk.memory.used():
-            return self._judged(draft or self.draft, progress, early)
-
-    def _judged(self, draft: Draft, progress: Callable[[str], None], early: Callable[..., None]) -> Result:
+        draft = draft or self.draft
         config = self.config(draft)
         names = [self.name, *(name for name, _ in config.recipe.steps)]
         (run,) = runs_of(0, config.recipe)
-        protection = self._walk.reach(run, lambda place: progress(names[place]))
-        progress("")
-        release = Release(protection, k_of(config.limits, config.recipe.k_required))
-        later = [name for name in config.limits if LIMITS[name].taken_from == "release"]
-        soon = [row for name, limit in config.limits.items() if name not in later for row in release.rows(name, limit)]
-        early(pd.DataFrame(soon, columns=VERDICT, dtype=object), later)
-        return Result(draft, config, protection, release, judge_release(release, config.limits))
+        with self._walk.memory.used():
+            protection = self._walk.reach(run, lambda place: progress(names[place]))
+            progress("")
+            release = Release(protection, k_of(config.limits, config.recipe.k_required))
+            later = [name for name in config.limits if LIMITS[name].taken_from == "release"]
+            soon = [
+                row for name in config.limits if name not in later for row in release.rows(name, config.limits[name])
+            ]
+            early(pd.DataFrame(soon, columns=VERDICT, dtype=object), later)
+            return Result(draft, config, protection, release, judge_release(release, config.limits))
 
     def analyse(self, result: Result, progress: Callable[[str], None], *, office: bool = False) -> Analysis:
         """What a report says of a result, as counts; with what is for the `office` alone if so. It is kept."""
