@@ -53,7 +53,11 @@ class Words:
     def say(self, key: str, /, **parts: Any) -> str:
         """A wording with its parts put in: whole numbers are written as such, all else as text."""
         written = {name: self.number(part) if isinstance(part, Integral) else str(part) for name, part in parts.items()}
-        return agreed(texts()[key][self.language].format(**written), self.language)
+        return agreed(self.wording(key).format(**written), self.language)
+
+    def wording(self, key: str) -> str:
+        """A wording, with places for its parts."""
+        return texts()[key][self.language]
 
     def number(self, value: Any, digits: int = 0) -> str:
         """A number with so many decimals; of `Few` or `OrMore`, that."""

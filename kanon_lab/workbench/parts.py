@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from html import escape
 from importlib.resources import files
-from numbers import Integral
 from typing import Any
 
 import ipywidgets as widgets
@@ -29,13 +28,12 @@ from kanon_lab.show.forms import WIDE as WIDE
 from kanon_lab.show.forms import FormWords
 from kanon_lab.show.page import Figure, sections_style
 from kanon_lab.show.parts import Bars, Mark, Part, Section
-from kanon_lab.terms import TERMS, Note, Term, agreed, wordings
+from kanon_lab.terms import TERMS, Note, Term, wordings
 from kanon_lab.workbench.background import in_a_line
 from kanon_lab.workbench.drafts import CHOICES
 
-# Steps, roles, limits and settings in messages; a usual word is one of them only where it stands as a name.
-_SETTINGS = [key.removeprefix("set_") for key in wordings("workbench") if key.startswith("set_")]
-_CALLED = "|".join(sorted({*STEPS, *LIMITS, *CHOICES, *_SETTINGS} - {""}, key=len)[::-1])
+# Steps, roles, limits and the setting of k in messages; a usual word is one of them only where it stands as a name.
+_CALLED = "|".join(sorted({*STEPS, *LIMITS, *CHOICES, "k_required"} - {""}, key=len)[::-1])
 _NAMED = re.compile(
     rf"(?P<lead>\b(?:step|paso) (?:\d+ \()?|\b(?:[Aa]pply|[Aa]plique) |`)?\b(?P<name>{_CALLED})\b"
     r"(?:: \{(?P<values>[^}]*)\})?`?"
@@ -49,11 +47,14 @@ class Speech(Words, FormWords):
     """The words of a language: "en" or "es"."""
 
     def say(self, key: str, /, **parts: Any) -> str:
-        """A wording of the workbench or, where it has none of that key, of reports."""
-        if (row := wordings("workbench").get(key)) is None:
-            return self.message(super().say(key, **parts))
-        written = {name: self.number(part) if isinstance(part, Integral) else str(part) for name, part in parts.items()}
-        return agreed(row[self.language].format(**written), self.language)
+        """A wording of the workbench with its parts put in or, where it has none of that key, of reports."""
+        text = super().say(key, **parts)
+        return text if key in wordings("workbench") else self.message(text)
+
+    def wording(self, key: str) -> str:
+        """A wording, with places for its parts."""
+        own = wordings("workbench").get(key)
+        return own[self.language] if own else super().wording(key)
 
     def setting(self, name: str) -> str:
         """What a setting is called: by a word of its own, or as recipes call it."""

@@ -32,7 +32,7 @@ class Protect(Place):
     def __init__(self, bench: Any) -> None:
         super().__init__(bench)
         w = self.w
-        self.steps, self.advice, self.history = widgets.VBox(), widgets.VBox(), widgets.HTML()
+        self.steps, self.advice, self.history = widgets.VBox(), widgets.HTML(), widgets.HTML()
         options = [(w.say("form_choose"), ""), *((w.step(name), name) for name in STEPS)]
         self.kind = widgets.Dropdown(options=options, description=w.say("add_step"), **WIDE)
         self.follow(self.kind, lambda kind: kind and self._show_form(kind))
@@ -63,7 +63,8 @@ class Protect(Place):
         fade(self.advice, result is None)
         if result is not None:
             self.history.value = w.table(self._history(result), "bench_history").html
-            swap(self.advice, self._advice(result))
+            lines = "".join(f"<li>{escape(advice)}</li>" for _, advice in advised(result, w))
+            self.advice.value = f"<h3>{escape(w.say('h_next'))}</h3><ul>{lines}</ul>" if lines else ""
 
     def _step(self, place: int, entry: Any) -> Any:
         """A step with what can be done to it."""
@@ -177,8 +178,3 @@ class Protect(Place):
         if below in history:
             rows[w.say("below_k", k=result.judged.k)] = [w.number(value) for value in history[below]]
         return pd.DataFrame(rows | measures_of_steps(history, w))
-
-    def _advice(self, result: Result) -> list[Any]:
-        """What to do about each limit that is not met."""
-        lines = "".join(f"<li>{escape(advice)}</li>" for _, advice in advised(result, self.w))
-        return [widgets.HTML(f"<h3>{escape(self.w.say('h_next'))}</h3><ul>{lines}</ul>")] if lines else []
