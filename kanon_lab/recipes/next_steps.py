@@ -9,7 +9,7 @@ from typing import Any
 
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-from kanon_lab.columns import plain
+from kanon_lab.columns import named_rows, plain
 from kanon_lab.measures.registry import LIMITS
 from kanon_lab.recipes.chain import Protection
 from kanon_lab.recipes.map_limits import limit_named, verdict_of
@@ -60,11 +60,12 @@ def next_steps(protection: Protection, k: int, told_by: Iterable[str] = ()) -> I
             yield "recode", {"variable": [name], "width": _rounded(span / _BANDS), "start": 0}
         if len(keys) > 1:
             yield "remove_variables", {"variables": [name]}
-    for name in dict.fromkeys([*told_by, spec.household, spec.person]):
-        if name is None or name not in released or name in keys:
+    units = [name for name in (spec.household, spec.person) if name is not None]
+    for name in dict.fromkeys([*told_by, *units]):
+        if name not in released or name in keys:
             continue
         column = plain(released[name])
-        if name not in (spec.household, spec.person) and is_numeric_dtype(column) and not is_bool_dtype(column):
+        if name not in units and column.nunique() > 1 and is_numeric_dtype(column) and not is_bool_dtype(column):
             least, most = float(column.min()), float(column.max())
             widest = least / 2 if name == spec.weight else inf  # no weight becomes 0
             for base in dict.fromkeys(_rounded(min((most - least) / parts, widest)) for parts in _ROUNDED):
@@ -90,7 +91,7 @@ def try_next(
     lost, done = protection.state.measured.row()[USUAL_LOSS], []
     told_by = [
         name
-        for row in judged.verdict.itertuples(index=False)
+        for row in named_rows(judged.verdict)
         if not row.met and LIMITS[row.name].kind == "risk"
         for name in row.columns[:_MOST_TOLD]
     ]
