@@ -103,6 +103,7 @@ def served(tmp_path_factory):
 def office(chromium):
     """A browser at a laptop's screen."""
     context = chromium.new_context(viewport={"width": 1366, "height": 768})
+    context.set_default_navigation_timeout(120_000)  # a page comes when its file is judged
     yield context
     context.close()
 
