@@ -70,8 +70,8 @@ class Risk(Finding):
         self.riskiest, self._filled = widgets.VBox(), dict[str, Any]()
         ask = row(self.button("show_office", self._show_office))
         self.office = widgets.VBox([self.text("about_office"), ask, self.riskiest])
-        found = widgets.VBox([self.sections, self.office])
-        self.box.children = (self.heading("place_risk"), terms, sides(limits, found))
+        results = widgets.VBox([self.sections, self.office])
+        self.box.children = (self.heading("place_risk"), terms, sides(limits, results))
 
     def fill(self) -> None:
         if self._filled != self._limits:  # else what is being entered would go

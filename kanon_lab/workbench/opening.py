@@ -91,8 +91,8 @@ class Opening(Place):
         if session.source not in dict(self.file.options).values():
             self.file.options = [*self.file.options, (session.name, session.source)]
         self.file.value = session.source
-        found = {**session.file.found, "name": session.name, "sha256": None}
-        table = file_table(found, reading_notes(session.file), w)
+        about = {**session.file.found, "name": session.name, "sha256": None}
+        table = file_table(about, reading_notes(session.file), w)
         roles = Counter(map(session.draft.role_of, session.columns))
         counts = w.listed(f"{w.say(f'choice_{role}')} {count}" for role, count in roles.items())
         go_on = self.button("go_variables", lambda: self.bench.go("variables"), style="primary")
