@@ -35,7 +35,7 @@ from kanon_lab.workbench.drafts import CHOICES
 # Steps, roles, limits and the setting of k in messages; a usual word is one of them only where it stands as a name.
 _CALLED = "|".join(sorted({*STEPS, *LIMITS, *CHOICES, "k_required"} - {""}, key=len)[::-1])
 _NAMED = re.compile(
-    rf"(?P<lead>\b(?:step|paso) (?:\d+ \()?|\b(?:[Aa]pply|[Aa]plique) |`)?\b(?P<name>{_CALLED})\b"
+    rf"(?P<lead>\b(?:step|paso) (?:\d+ \()?|\b(?:[Aa]pply|[Aa]plique) |`)?(?<!{{)\b(?P<name>{_CALLED})\b"
     r"(?:: \{(?P<values>[^}]*)\})?`?"
 )
 _PAIR = re.compile(r"(\w+): ([^,]+)")
