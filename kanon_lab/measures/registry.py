@@ -269,11 +269,11 @@ _ROWS = [
                    "k (para un intruso que conozca las claves verdaderas)"))),
     _claim("compatible",
         "is met when every record is compatible with at least this many released records, itself included",
-        ("k, as released (compatible records)", "k, tal como se publica (registros compatibles)"),
+        ("fewest compatible records, as released", "mínimo de registros compatibles, tal como se publican"),
         ("{records} records, as released, are compatible with fewer than {limit}, some with {value}.",
          "{records} registros, tal como se publican, son compatibles con menos de {limit}, alguno con {value}.")),
     _claim("true_key", "is met when every true key is compatible with at least this many released records",
-        ("k, for true keys", "k, para las claves verdaderas"),
+        ("fewest released records for a true key", "mínimo de registros publicados para una clave verdadera"),
         ("{records} true keys are compatible with fewer than {limit} released records, some with {value}.",
          "{records} claves verdaderas son compatibles con menos de {limit} registros publicados, alguna con {value}.")),
     _claim("own_class", "is met when every released class has at least this many records, a missing value being a "

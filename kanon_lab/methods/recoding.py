@@ -188,7 +188,7 @@ def cut_bands(
         column.refuse(fractions, fraction)
     places = cut.positions(column.numbers)
     under, over = places < 0, places >= len(cut.names)
-    remedy = "widen or open them (an edge of null, None in Python), or name a category with outside"
+    remedy = "widen or open them (null as the first or last edge, None in Python), or name a category with outside"
     # Bands of one width may end where the values do: the message for values below must not reveal where.
     starts, ends = ("at", "before") if cut.closed == "left" else ("after", "at")
     if below is None:

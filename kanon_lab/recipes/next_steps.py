@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-from kanon_lab.columns import plain
+from kanon_lab.columns import named_rows, plain
+from kanon_lab.measures.registry import LIMITS
 from kanon_lab.recipes.chain import Protection
 from kanon_lab.recipes.map_limits import limit_named, verdict_of
 from kanon_lab.recipes.tradeoff import USUAL_LOSS
@@ -16,6 +18,10 @@ from kanon_lab.recipes.verdict import Judged
 
 # Bands of a quantity that is a key: so many, or fewer.
 _BANDS = 8
+# A quantity that reveals others is rounded to so many steps, or fewer; first to the finer.
+_ROUNDED = (100, _BANDS)
+# Of the columns by which a limit is not met so many are tried.
+_MOST_TOLD = 3
 # A loss below this counts as so much, so that what costs nothing is not infinitely good.
 _LEAST_LOSS = 0.01
 
@@ -40,8 +46,11 @@ class NextStep:
         return -(1 - self.gap) / (self.loss + _LEAST_LOSS), self.loss
 
 
-def next_steps(protection: Protection, k: int) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Name and settings of steps that may come next, by the roles of what is still released."""
+def next_steps(protection: Protection, k: int, told_by: Iterable[str] = ()) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Name and settings of steps that may come next, by the roles of what is still released.
+
+    Columns by which a limit is not met are `told_by`: they are rounded or removed, as the advice on it says.
+    """
     spec, released = protection.spec, protection.state.released
     keys = [name for name in spec.key_variables if name in released]
     for name in keys:
@@ -51,9 +60,17 @@ def next_steps(protection: Protection, k: int) -> Iterator[tuple[str, dict[str, 
             yield "recode", {"variable": [name], "width": _rounded(span / _BANDS), "start": 0}
         if len(keys) > 1:
             yield "remove_variables", {"variables": [name]}
-    for unit in (spec.household, spec.person):
-        if unit is not None and unit in released:
-            yield "remove_variables", {"variables": [unit]}
+    units = [name for name in (spec.household, spec.person) if name is not None]
+    for name in dict.fromkeys([*told_by, *units]):
+        if name not in released or name in keys:
+            continue
+        column = plain(released[name])
+        if name not in units and column.nunique() > 1 and is_numeric_dtype(column) and not is_bool_dtype(column):
+            least, most = float(column.min()), float(column.max())
+            widest = least / 2 if name == spec.weight else inf  # no weight becomes 0
+            for base in dict.fromkeys(_rounded(min((most - least) / parts, widest)) for parts in _ROUNDED):
+                yield "round", {"variable": [name], "base": base}
+        yield "remove_variables", {"variables": [name]}
     yield "shuffle_records", {}
     if quantities := [name for name in spec.numeric_variables if name in released]:
         gaps = {"missing": "leave"} if released[quantities].isna().any(axis=None) else {}
@@ -72,7 +89,13 @@ def try_next(
     """
     before = {limit_named(row): row for row in judged.to_dict()["limits"] if not row["met"]}
     lost, done = protection.state.measured.row()[USUAL_LOSS], []
-    for name, settings in next_steps(protection, judged.k):
+    told_by = [
+        name
+        for row in named_rows(judged.verdict)
+        if not row.met and LIMITS[row.name].kind == "risk"
+        for name in row.columns[:_MOST_TOLD]
+    ]
+    for name, settings in next_steps(protection, judged.k, told_by):
         row = measure(name, settings)
         if row.get("error") is None and row["verdict"]:
             rows = {limit_named(judgement): judgement for judgement in row["verdict"]}

@@ -49,10 +49,8 @@ def notes_of(protection: Chain) -> Iterator[Note]:
     if names := untouched(released_columns(protection)):
         yield Note("untouched", columns=_listed(names))
     yield from one_band_notes(protection)
-    for name in [name for name in spec.key_variables if name in protection.released_columns]:
-        hidden = protection.ordered[name].isna() & protection.original[name].notna()
-        if (share := float(hidden.mean())) > _MOSTLY:
-            yield Note("mostly_hidden", variable=shortened(name), share=share)
+    for name, cells in mostly_hidden(protection):
+        yield Note("mostly_hidden", variable=shortened(name), share=cells / protection.n)
     ghosts = [*stale_ghosts(protection)]
     stale = {name for names, _ in ghosts for name in names}
     yield from (note for _, note in ghosts)
@@ -117,6 +115,14 @@ def stale_ghosts(protection: Chain) -> Iterator[tuple[tuple[str, ...], Note]]:
     for key, ghosts in protection.spec.ghost_variables.items():
         if key in changed and (names := tuple(ghost for ghost in ghosts if ghost in kept)):
             yield names, Note("stale_ghosts", variable=shortened(key), columns=_listed(names))
+
+
+def mostly_hidden(protection: Any) -> Iterator[tuple[str, int]]:
+    """Released keys of which more than half of the cells are suppressed, with the number of these."""
+    for name in [name for name in protection.spec.key_variables if name in protection.released_columns]:
+        hidden = protection.ordered[name].isna() & protection.original[name].notna()
+        if hidden.mean() > _MOSTLY:
+            yield name, int(hidden.sum())
 
 
 def one_band_notes(protection: Any) -> Iterator[Note]:

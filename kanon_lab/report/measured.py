@@ -81,7 +81,7 @@ def advice_on(release: Release, row: Any, w: Words, *, remedy: bool = False) -> 
         key = "do_population" if len(row.columns) else "do_no_population"
         return w.say(key, name=limit_title(row, w), columns=w.listed(row.columns))
     if limit.unset and pd.isna(row.found) and not release.counted:
-        return LIMITS[row.name].unset(w.language).format()
+        return w.message(LIMITS[row.name].unset(w.language).format())
     if release.counted and pd.isna(row.found):
         return w.say("do_uncounted", name=limit_title(row, w), limit=row.name)
     parts = {
@@ -110,7 +110,7 @@ def advice_on(release: Release, row: Any, w: Words, *, remedy: bool = False) -> 
     first, *more = kept or [w.say("do_nothing_broader").removesuffix(".")]
     first = _OR.sub(lambda match: match[1].upper(), first)
     text = ". ".join([first, *more] if remedy else [measured, first, *more])
-    return agreed(f"{text}.".format(**parts), w.language)
+    return w.message(agreed(f"{text}.".format(**parts), w.language))
 
 
 def advised(judged: Judged, release: Release) -> dict[str, Any]:
@@ -177,10 +177,10 @@ def _before_and_after(a: Analysis, rows: Iterable[tuple[str, str, Callable[..., 
     return pd.DataFrame(shown)
 
 
-def measures_of_steps(a: Analysis, w: Words) -> dict[str, pd.Series]:
+def measures_of_steps(steps: pd.DataFrame, w: Words) -> dict[str, pd.Series]:
     """By title the measures after each step, as far as there are any."""
-    rows = [row for row in measures(shown="steps") if a.steps[row.name].notna().any()]
-    return {w.measure(row): _digits(row, a.steps[row.name], w) for row in rows}
+    rows = [row for row in measures(shown="steps") if row.name in steps and steps[row.name].notna().any()]
+    return {w.measure(row): _digits(row, steps[row.name], w) for row in rows}
 
 
 def losses(a: Analysis) -> list[tuple[Measure, Any]]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from kanon_lab.columns import named_rows
-from kanon_lab.errors import KanonLabError, OptionError, shortened
+from kanon_lab.errors import KanonLabError, OptionError, shortened, visible
 from kanon_lab.measures.registry import LIMITS
 from kanon_lab.recipes.map_limits import OWN
 from kanon_lab.recipes.tradeoff import measure_of, seeing
@@ -42,22 +42,24 @@ from kanon_lab.report.public import public
 from kanon_lab.report.safe import QUANTILES, told_label
 from kanon_lab.report.tables import MOST_CLASSES
 from kanon_lab.report.words import Words
-from kanon_lab.show.parts import Bullets, Code, Group, Paragraph, Picture, Section, folded
+from kanon_lab.show.parts import Bullets, Code, Group, Paragraph, Picture, Section, Table, folded
 from kanon_lab.terms import Note
 
 if TYPE_CHECKING:
     from kanon_lab.recipes.verdict import Caution
     from kanon_lab.report.analysis import Analysis
 
+# What is said of a file.
+_OF_FILE = ("name", "sha256", "bytes", "records", "columns", "format", "encoding", "separator", "decimal", "date")
 # Rows of a table; and of the pairs of categories that most records have.
 _SIZE, _MOST_PAIRS = 25, 300
 
 
-def section(analysis: Analysis, name: str, language: str = "en") -> Section:
-    """A section (of `SECTIONS`) in a language; without parts where it has nothing to show."""
+def section(analysis: Analysis, name: str, language: str | Words = "en") -> Section:
+    """A section (of `SECTIONS`) in a language, or in words; without parts where it has nothing to show."""
     if name not in _SECTIONS:
         raise OptionError(f"there is no section {shortened(repr(name))}; there are {', '.join(SECTIONS)}")
-    words = Words(language)
+    words = language if isinstance(language, Words) else Words(language)
     if not (analysis.internal or analysis.shown):  # once for all sections
         analysis.shown.append(public(analysis))
     parts = _SECTIONS[name](analysis if analysis.internal else analysis.shown[0], words)
@@ -236,10 +238,12 @@ def _diversity(a: Analysis, w: Words) -> list:
 
 
 def _recipe(a: Analysis, w: Words) -> list:
-    k, names = a.summary["k"], [w.say("as_it_came"), *a.steps["name"].iloc[1:]]
+    k, names = a.summary["k"], w.steps(a.steps["name"])
     steps = a.steps.assign(name=names)
     touched = ["step", "name", "settings", "records_touched", "cells_changed", "cells_suppressed", "columns_removed"]
-    after = pd.DataFrame({"step": steps["step"], "name": names, "below": steps["below"], **measures_of_steps(a, w)})
+    after = pd.DataFrame(
+        {"step": steps["step"], "name": names, "below": steps["below"], **measures_of_steps(a.steps, w)}
+    )
     claims = [(w.say(f"claim_{claim}", k=k), records) for claim, records in zip(a.claims["claim"], a.claims["records"])]
     return [
         *(step_path(a, w) if len(steps) > 1 else [w.text("no_steps")]),
@@ -383,18 +387,10 @@ def _release(a: Analysis, w: Words) -> list:
 def _parameters(a: Analysis, w: Words) -> list:
     import yaml
 
-    file = {name: a.file.get(name) for name in ("name", "sha256", "bytes", "records", "columns", "format", "encoding")}
-    file |= {name: a.file.get(name) for name in ("separator", "decimal")} | {"date": a.date}
-    rows = [
-        (w.say(f"f_{name}"), w.number(value) if isinstance(value, int) else str(value))
-        for name, value in file.items()
-        if value is not None
-    ]
-    rows += [(w.say("f_note"), w.note(note)) for note in a.file.get("notes", ())]
     text = yaml.safe_dump(a.parameters, sort_keys=False, allow_unicode=True, width=100)
     versions = pd.DataFrame({"program": [*a.versions], "version_number": [*a.versions.values()]})
     every: list[Any] = [
-        folded(w.table(pd.DataFrame(rows, columns=["name", "value"]), "file_caption")),
+        folded(file_table({**a.file, "date": a.date}, a.file.get("notes", ()), w)),
         folded(w.table(versions, "versions_caption")),
         Group([w.text("parameters_text"), Code(text)], summary=w.say("configuration_shown")),
     ]
@@ -402,6 +398,16 @@ def _parameters(a: Analysis, w: Words) -> list:
         every.append(folded(w.table(a.seeds.assign(seed=a.seeds["seed"].astype(str)), "seeds_caption")))
     warned = [w.text("keep_report", "kanon-caution")] if len(a.seeds) else []
     return [*warned, Group(every, "kanon-tables")]
+
+
+def file_table(file: Mapping[str, Any], notes: Iterable[str], w: Words) -> Table:
+    """What a file is and how it was read, as far as that is known, with notes on it."""
+    known = [(name, file[name]) for name in _OF_FILE if file.get(name) is not None]
+    rows = [
+        (w.say(f"f_{name}"), w.number(fact) if isinstance(fact, int) else visible(str(fact))) for name, fact in known
+    ]
+    rows += [(w.say("f_note"), w.note(note)) for note in notes]
+    return w.table(pd.DataFrame(rows, columns=["name", "value"]), "file_caption")
 
 
 def _internal(a: Analysis, w: Words) -> list:
@@ -420,7 +426,7 @@ def _internal(a: Analysis, w: Words) -> list:
     recodings: list[Any] = []
     for (place, step, variable), table in office.recodings.items():
         pairs = table.head(_MOST_PAIRS)
-        recodings.append(folded(w.table(pairs, "internal_recoding", step=place, name=step, variable=variable)))
+        recodings.append(folded(w.table(pairs, "internal_recoding", step=place, name=w.step(step), variable=variable)))
         if (more := len(table) - _MOST_PAIRS) > 0:
             recodings.append(w.text("internal_more", pairs=more))
     as_keys = []

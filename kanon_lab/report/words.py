@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
     from kanon_lab.show.page import Figure
 
-# Measures whose term of the glossary has another name.
-_TERMS = {"table_distance": "hellinger_distance"}
-
 
 class Few(int):
     """Some records, none perhaps, and fewer than a step: as a number it is one, as a text "fewer than 100"."""
@@ -56,7 +53,11 @@ class Words:
     def say(self, key: str, /, **parts: Any) -> str:
         """A wording with its parts put in: whole numbers are written as such, all else as text."""
         written = {name: self.number(part) if isinstance(part, Integral) else str(part) for name, part in parts.items()}
-        return agreed(texts()[key][self.language].format(**written), self.language)
+        return agreed(self.wording(key).format(**written), self.language)
+
+    def wording(self, key: str) -> str:
+        """A wording, with places for its parts."""
+        return texts()[key][self.language]
 
     def number(self, value: Any, digits: int = 0) -> str:
         """A number with so many decimals; of `Few` or `OrMore`, that."""
@@ -131,10 +132,12 @@ class Words:
 
     def explained(self, measure: Measure, title: str = "") -> Explained:
         """A title of a measure, or that of a limit on it, with the sentence on what it counts."""
+        if f"says_{measure.name}" in texts():
+            return Explained(title or self.plain(measure), self.say(f"says_{measure.name}"))
         limit = measure.limit.name or measure.name if measure.limit is not None else ""
         if row := wordings("workbench").get(f"says_LimitSettings_{limit}"):
             return Explained(title or self.plain(measure), row[self.language])
-        term = TERMS.get(_TERMS.get(measure.name, measure.name))
+        term = TERMS.get(measure.name)
         meaning = f"{term.name(self.language).capitalize()}: {term.meaning_in(self.language)}" if term else ""
         return Explained(title or self.plain(measure), meaning)
 
@@ -142,6 +145,18 @@ class Words:
         """The title of a measure, at a level of a family, with its unit if it is written in per cent."""
         title = self.plain(measure) if level is None else measure.at(level).called(self.language)
         return f"{title} (%)" if measure.share else title
+
+    def steps(self, names: Iterable[str]) -> list[str]:
+        """What the states of a file are called: as it came, and after each step by the title of that."""
+        return [self.say("as_it_came"), *(self.step(name) for name in [*names][1:])]
+
+    def step(self, name: str) -> str:
+        """The title of a step; of one that has none its name."""
+        return self.say(f"step_{name}") if f"step_{name}" in texts() else name
+
+    def message(self, text: str) -> str:
+        """Advice, or a message of a command, for the readers of the page."""
+        return text
 
     def roles(self, roles: str) -> str:
         """The roles of a column in the language, as `role_of` has them; those of two columns between " and "."""

@@ -21,11 +21,6 @@ WIDE = {"layout": {"width": "100%", "max_width": "44em"}, "style": {"description
 _ROWS = 8
 
 
-def fault(line: str) -> str:
-    """A line on what is wrong as HTML that screen readers speak; "" for none."""
-    return f'<p role="alert" class="kanon-fault">{escape(line)}</p>' if line else ""
-
-
 @cache
 def _properties(model: type[Settings]) -> dict[str, Any]:
     """The schema of each setting."""
@@ -45,10 +40,17 @@ class FormWords:
         """What a setting is called."""
         return name
 
+    def fault(self, line: str) -> str:
+        """A line on what is wrong as HTML that screen readers speak; "" for none."""
+        return f'<p role="alert" class="kanon-fault">{escape(line)}</p>' if line else ""
+
     def about(self, model: type[Settings], name: str) -> str:
-        """What a setting is: by a sentence for readers of the page, or as its model says it."""
-        if words := wordings("workbench").get(f"says_{model.__name__}_{name}", {}).get("en"):
-            return words
+        """What a setting is: by a sentence for readers of the page, or in English as its model says it."""
+        for key in (f"says_{model.__name__}_{name}", f"says_{name}"):
+            if words := wordings("workbench").get(key, {}).get(self.language):
+                return words
+        if self.language != "en":
+            return ""
         return re.sub(r"\{doc\}`([\w-]+)`", r"\1", row_of(model, name)["says"]).replace("`", "")
 
 
@@ -57,7 +59,7 @@ class Field:
 
     def __init__(self, model: type[Settings], name: str, columns: Sequence[str], words: Any, label: str) -> None:
         widgets = ipywidgets()
-        self.name, row = name, row_of(model, name)
+        self.name, self._words, row = name, words, row_of(model, name)
         self.required = model.fields()[name].is_required() and not row["unless"]
         shape = _properties(model)[name]
         self._shape = [choice for choice in shape.get("anyOf", [shape]) if choice != {"type": "null"}]
@@ -117,7 +119,7 @@ class Field:
 
     def say(self, line: str) -> None:
         """Show a line on what is wrong, or none."""
-        self.fault.value = fault(line)
+        self.fault.value = self._words.fault(line)
         (self.box.add_class if line else self.box.remove_class)("kanon-wrong")
 
 
@@ -152,7 +154,7 @@ class Form:
         on_change: Callable[[str], None] = lambda name: None,
     ) -> None:
         widgets = ipywidgets()
-        self.model, called = model, label or words.setting
+        self.model, self._words, called = model, words, label or words.setting
         self.fields = {name: Field(model, name, columns, words, called(name)) for name in names or model.fields()}
         self.fault = widgets.HTML()
         kinds = [name for name in model.kinds if name in self.fields]
@@ -216,7 +218,7 @@ class Form:
         if named:
             self.fields[min(named)[1]].say(line)
         else:
-            self.fault.value = fault(line)
+            self.fault.value = self._words.fault(line)
 
 
 def _yaml(value: Any) -> str:

@@ -90,12 +90,9 @@ class Draft:
             if column in _listed(self.settings.get(role)):
                 return role
         single = next((role for role in SINGLES if self.settings.get(role) == column), "")
-        removed = any(column in _listed(step.settings.get("variables")) for step in self._removing)
+        removing = [step for step in self.steps if step.name == REMOVED and step.on]
+        removed = any(column in _listed(step.settings.get("variables")) for step in removing)
         return single or (REMOVED if removed else "")
-
-    @property
-    def _removing(self) -> list[Entry]:
-        return [step for step in self.steps if step.name == REMOVED and step.on]
 
     def undecided(self, columns: Iterable[str]) -> list[str]:
         """Those of the columns about which nothing was decided: a release that has them is not met."""
@@ -109,7 +106,8 @@ class Draft:
             name: [other for other in _listed(self.settings.get(name)) if other != column] for name in LISTS
         }
         roles |= {name: None for name in SINGLES if self.settings.get(name) == column}
-        roles |= {role: column} if role in SINGLES else {role: [*roles[role], column]} if role in LISTS else {}
+        if role in (*SINGLES, *LISTS):
+            roles[role] = column if role in SINGLES else [*roles[role], column]
         steps = [*self.steps]
         if self.role_of(column) == REMOVED or role == REMOVED:
             place = next((n for n, step in enumerate(steps) if step.name == REMOVED and step.on), None)

@@ -16,11 +16,12 @@ from kanon_lab.report.analysis import Analysis, compared_recipes
 from kanon_lab.report.config import as_config
 from kanon_lab.report.sections import section
 from kanon_lab.show.forms import Form
-from kanon_lab.workbench.parts import Place, fade, row, shown, sides, swap
+from kanon_lab.workbench.parts import Place, boxed, fade, row, shown, sides, swap
 from kanon_lab.workbench.session import Result
 
 _USUAL = [name for name in LIMITS if limit_of(name).usual]
-_NAMES = [name for name, measure in LIMITS.items() if measure.limit is not None]
+# Limits that need another file can only come with a recipe.
+_NAMES = [name for name, measure in LIMITS.items() if not (measure.needs == "population" or limit_of(name).unset)]
 _KS = [2, 3, 5, 10]
 
 
@@ -48,7 +49,7 @@ class Finding(Place):
 
     def section(self, analysis: Analysis, name: str) -> list[Any]:
         """A section of the report as widgets."""
-        return shown(section(analysis, name, self.w.language))
+        return shown(section(analysis, name, self.w))
 
 
 class Risk(Finding):
@@ -58,27 +59,24 @@ class Risk(Finding):
 
     def __init__(self, bench: Any) -> None:
         super().__init__(bench)
-        called = {name: LIMITS[name].limit_called(self.w.language, variable="…", level="…") for name in _NAMES}
-        options: dict[str, Any] = {"names": _NAMES, "first": _USUAL, "label": called.get}
+        names = [*dict.fromkeys([*_NAMES, *self._limits])]
+        called = {name: LIMITS[name].limit_called(self.w.language, variable="…", level="…") for name in names}
+        options: dict[str, Any] = {"names": names, "first": _USUAL, "label": called.get}
         self.limits = Form(LimitSettings, [], self.w, **options, on_change=self.safely(self._entered))
         usual = self.button("usual_limits", self._take_usual, style="primary")
         go_on = self.button("go_protect", lambda: self.bench.go("protect"), style="primary")
-        limits = widgets.VBox([self.text("about_limits"), row(usual, go_on), self.limits.box])
-        limits.add_class("kanon-limits-form")
+        limits = boxed("kanon-limits-form", self.text("about_limits"), row(usual, go_on), self.limits.box)
         terms = self.w.terms("k_anonymity individual_risk global_risk household_risk sample_unique suda_score")
         self.riskiest, self._filled = widgets.VBox(), dict[str, Any]()
         ask = row(self.button("show_office", self._show_office))
         self.office = widgets.VBox([self.text("about_office"), ask, self.riskiest])
-        self.box.children = (
-            self.heading("place_risk"),
-            terms,
-            sides(limits, widgets.VBox([self.sections, self.office])),
-        )
+        results = widgets.VBox([self.sections, self.office])
+        self.box.children = (self.heading("place_risk"), terms, sides(limits, results))
 
     def fill(self) -> None:
         if self._filled != self._limits:  # else what is being entered would go
             self._filled = self._limits
-            self.limits.values = {name: self._filled.get(name) for name in _NAMES}
+            self.limits.values = {name: self._filled.get(name) for name in self.limits.fields}
         super().fill()
         self.office.layout.display = None if self.sections.children else "none"
 
@@ -97,7 +95,7 @@ class Risk(Finding):
 
     @property
     def _limits(self) -> dict[str, Any]:
-        return self.session.draft.settings.get("limits", {})
+        return self.bench.session.draft.settings.get("limits", {}) if self.bench.session else {}
 
     def _show_office(self) -> None:
         """Show what the report for the office has besides: key values at the highest risk, and what each became."""
@@ -127,9 +125,9 @@ class Compare(Finding):
     def _try_k(self) -> None:
         """Draw the map of this recipe with other values of k, and its own point."""
         session, configuration = self.session, self.bench.judged.draft.configuration
-        steps = configuration.get("steps", [])
-        tried = [{name: _with_k(name, settings) for name, settings in step.items()} for step in steps]
-        if tried == steps:
+        steps = [pair for step in configuration.get("steps", ()) for pair in step.items()]
+        tried = [{name: {**inner, "k_required": "$k"} if name == "suppress" else inner} for name, inner in steps]
+        if not any("suppress" in step for step in tried):
             raise KanonLabError(self.w.say("no_k"))
 
         def compute(result: Result, progress: Any) -> Analysis:
@@ -138,8 +136,3 @@ class Compare(Finding):
             return replace(session.analyse(result, progress), map=compared_recipes(session.file, config))
 
         self.ask(self.map, compute, lambda analysis: self.section(analysis, "map"))
-
-
-def _with_k(name: str, settings: dict[str, Any]) -> dict[str, Any]:
-    """The settings of a step with a placeholder for the k that it reaches; others as they are."""
-    return {**settings, "k_required": "$k"} if name == "suppress" else settings

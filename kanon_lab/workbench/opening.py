@@ -9,19 +9,18 @@ from tempfile import mkdtemp
 from typing import Any
 
 import ipywidgets as widgets
-import pandas as pd
 
 from kanon_lab import files
 from kanon_lab.data.microdata import READ_FORMATS, reading_notes
 from kanon_lab.data.sets import DATA_SETS
 from kanon_lab.errors import OptionError, visible
 from kanon_lab.recipes.settings import FileSettings
+from kanon_lab.report.sections import file_table
 from kanon_lab.show.forms import Form
 from kanon_lab.workbench.drafts import Draft
 from kanon_lab.workbench.parts import WIDE, Place, row
 from kanon_lab.workbench.session import READING, Session
 
-_FACTS = ("name", "records", "columns", "format", "encoding", "separator", "decimal", "bytes")
 _KIND = "synthetic"
 
 
@@ -41,7 +40,7 @@ class Opening(Place):
         usual = [(w.say("guesses"), "")]
         self.recipe = widgets.Dropdown(options=[*usual, *recipes], description=w.say("recipe"), **WIDE)
         self.upload = widgets.FileUpload(description=w.say("upload"), layout={"width": "auto"})
-        self.upload.observe(self.safely(lambda change: self._uploaded(change["new"])), "value")
+        self.follow(self.upload, self._uploaded)
         self.reading = Form(FileSettings, [], w, names=READING)
         more = widgets.Accordion([self.reading.box], selected_index=None)
         more.set_title(0, w.say("how_read"))
@@ -90,30 +89,26 @@ class Opening(Place):
         if session is None:
             return
         if session.source not in dict(self.file.options).values():
-            self.file.options = [*self.file.options, (visible(session.name), session.source)]
+            self.file.options = [*self.file.options, (session.name, session.source)]
         self.file.value = session.source
-        facts = {name: session.file.found.get(name) for name in _FACTS}
-        shown = {name: w.number(fact) if isinstance(fact, int) else visible(str(fact)) for name, fact in facts.items()}
-        rows = [(w.say(f"f_{name}"), shown[name]) for name, fact in facts.items() if fact is not None]
-        rows += [(w.say("f_note"), w.note(note)) for note in reading_notes(session.file)]
-        table = w.table(pd.DataFrame(rows, columns=["name", "value"]), "file_caption")
+        about = {**session.file.found, "name": session.name, "sha256": None}
+        table = file_table(about, reading_notes(session.file), w)
         roles = Counter(map(session.draft.role_of, session.columns))
         counts = w.listed(f"{w.say(f'choice_{role}')} {count}" for role, count in roles.items())
         go_on = self.button("go_variables", lambda: self.bench.go("variables"), style="primary")
         decided = widgets.HTML(f"<p>{escape(w.say('roles_so_far', counts=counts))}</p>")
         self.facts.children = (self.heading("what_was_read"), widgets.HTML(table.html), decided, go_on)
-        self.offer.children = self._offer(session)
-
-    def _offer(self, session: Session) -> tuple[Any, ...]:
-        """What an earlier session has left for this file."""
         if (kept := session.kept) is None:
-            return ()
+            self.offer.children = ()
+        else:  # what an earlier session has left for this file
+            self.offer.children = (
+                self.text("draft_kept", steps=len(kept.steps)),
+                self.button("start_anew", self._forget),
+            )
 
-        def forget() -> None:
-            session.forget()
-            self.bench.change(session.begun)
-
-        return self.text("draft_kept", steps=len(kept.steps)), row(self.button("start_anew", forget))
+    def _forget(self) -> None:
+        self.session.forget()
+        self.bench.change(self.session.begun)
 
 
 def _files_here(endings: tuple[str, ...]) -> list[str]:

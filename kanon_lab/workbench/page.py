@@ -16,12 +16,11 @@ from kanon_lab.errors import KanonLabError
 from kanon_lab.folders import held_folder
 from kanon_lab.recipes.verdict import is_set
 from kanon_lab.report.measured import limit_title, limit_value, limit_wanted
-from kanon_lab.show.forms import fault
 from kanon_lab.workbench.background import Background, Job, leave_on_sigterm
 from kanon_lab.workbench.findings import Compare, Risk
 from kanon_lab.workbench.gate import OPEN_FILE, OPEN_LANGUAGE
 from kanon_lab.workbench.opening import Opening
-from kanon_lab.workbench.parts import Place, Speech, row, style
+from kanon_lab.workbench.parts import Place, Speech, boxed, lost_lines, row, style
 from kanon_lab.workbench.protect import Protect
 from kanon_lab.workbench.release import Releasing
 from kanon_lab.workbench.session import Result, Session
@@ -38,7 +37,7 @@ class Workbench:
         self.session: Session | None = None
         self.result: Result | None = None
         self.work, self.writing = Background(self._tell), Background(self._tell, queue=True)
-        self._uploads, self._why = ExitStack(), "computing_verdict"
+        self._why = "computing_verdict"
         self._verdict, self._line, self._step = widgets.HTML(), widgets.HTML(), widgets.HTML()
         self.places = {place.name: place(self) for place in _PLACES}
         first = next(iter(self.places.values()))
@@ -48,11 +47,9 @@ class Workbench:
         self.menu = widgets.ToggleButtons(options=names, style={"button_width": "auto"})
         self.menu.tooltips = [self.w.say(f"about_{name}") for name in self.places]
         self.menu.observe(lambda _: self.show(), "value")
-        head = widgets.VBox([self._verdict, row(self.undo, self.redo, self.stop, self._step), self._line])
-        head.add_class("kanon-head")
+        head = boxed("kanon-head", self._verdict, row(self.undo, self.redo, self.stop, self._step), self._line)
         self._place = widgets.VBox()
-        self.box = widgets.VBox([style(), self.menu, head, self._place])
-        self.box.add_class("kanon-workbench")
+        self.box = boxed("kanon-workbench", style(), self.menu, head, self._place)
         self._tell()
         self._show_verdict()
         self.show()
@@ -72,7 +69,7 @@ class Workbench:
 
     def say(self, line: str) -> None:
         """Show a line on what went wrong, or none, below the verdict."""
-        self._line.value = fault(line)
+        self._line.value = self.w.fault(line)
 
     def opened(self, session: Session) -> None:
         """Work on another file."""
@@ -145,8 +142,9 @@ class Workbench:
     @cached_property
     def folder(self) -> Path:
         """A folder for files that are sent through the page, removed at the end."""
-        atexit.register(self._uploads.close)
-        return self._uploads.enter_context(held_folder())
+        uploads = ExitStack()
+        atexit.register(uploads.close)
+        return uploads.enter_context(held_folder())
 
     def _stop(self) -> None:
         self.work.stop()
@@ -202,11 +200,13 @@ class Workbench:
         judged, keys = result.judged, bool(result.protection.spec.key_variables)
         unmet = int((~judged.verdict["met"]).sum())
         if not is_set(judged.limits, judged.records):
-            words = w.say("set_limits" if keys else "no_limit_keyless")
+            words = w.say("no_limit" if keys else "no_limit_keyless")
         else:
             words = w.say("some_unmet", unmet=unmet, all=len(judged.verdict)) if unmet else w.say("all_met")
         cautions = f" {w.say('cautions', count=len(judged.cautions))}" if judged.cautions else ""
         self._say_verdict(words + cautions, "met" if judged.met else "unmet", judged.verdict)
+        for line in lost_lines(result, w):
+            self._verdict.value += f'<p class="kanon-caution">{escape(line)}</p>'
 
     def _say_verdict(self, words: str, state: str, verdict: Any) -> None:
         """Show a verdict: limits that are not met first, and the others folded."""

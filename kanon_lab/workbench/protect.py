@@ -9,14 +9,14 @@ import ipywidgets as widgets
 import pandas as pd
 
 from kanon_lab.errors import visible
-from kanon_lab.measures.registry import measures
 from kanon_lab.methods.recode_settings import RECODINGS
 from kanon_lab.recipes.next_steps import NextStep
 from kanon_lab.recipes.steps import STEPS, kind_of
 from kanon_lab.recipes.yaml_file import yaml_line
+from kanon_lab.report.measured import measures_of_steps
 from kanon_lab.show.forms import Form
 from kanon_lab.workbench.drafts import REMOVED, Draft, Entry
-from kanon_lab.workbench.parts import WIDE, Place, advised, fade, row, sides, swap
+from kanon_lab.workbench.parts import WIDE, Place, advised, boxed, fade, row, sides, swap
 from kanon_lab.workbench.recoding import Beside
 from kanon_lab.workbench.session import Result
 
@@ -32,24 +32,22 @@ class Protect(Place):
     def __init__(self, bench: Any) -> None:
         super().__init__(bench)
         w = self.w
-        self.steps, self.advice, self.history = widgets.VBox(), widgets.VBox(), widgets.HTML()
-        options = [(w.say("form_choose"), ""), *((w.say(f"step_{name}"), name) for name in STEPS)]
+        self.steps, self.advice, self.history = widgets.VBox(), widgets.HTML(), widgets.HTML()
+        options = [(w.say("form_choose"), ""), *((w.step(name), name) for name in STEPS)]
         self.kind = widgets.Dropdown(options=options, description=w.say("add_step"), **WIDE)
-        self.kind.observe(self.safely(lambda change: change["new"] and self._show_form(change["new"])), "value")
+        self.follow(self.kind, lambda kind: kind and self._show_form(kind))
         self.form: Form | None = None
         self.entry: Entry | None = None
         self._listed: Draft | None = None
-        self.form_box = widgets.VBox()
-        self.form_box.add_class("kanon-form")
+        self.form_box = boxed("kanon-form")
         first = self.button("first_steps", lambda: self._change(self.session.with_first_steps()))
         go_on = self.button("go_compare", lambda: self.bench.go("compare"))
         terms = w.terms("global_recoding local_suppression pram microaggregation information_loss true_key")
         self._parts = self.text("about_protect"), terms, row(first), self.kind, self.form_box, self.steps
-        left = self.left = widgets.VBox(self._parts)
+        left = self.left = boxed("kanon-side", *self._parts)
         self.tried = widgets.VBox()
         trying = self.button("try_steps", self._try)
         right = widgets.VBox([self.advice, row(trying), self.tried, self.history, row(go_on)])
-        left.add_class("kanon-side")
         self.box.children = (self.heading("place_protect"), sides(left, right))
 
     def fill(self) -> None:
@@ -59,20 +57,19 @@ class Protect(Place):
         if self._listed is not session.draft:  # a button that is made anew for the same list would lose a click
             self._listed = session.draft
             rows = [self._step(place, entry) for place, entry in enumerate(session.draft.steps)]
-            self.steps.children = [box for box in self.steps.children if box is not self.form_box]  # it stays open
-            swap(self.steps, rows or [self.text("no_steps_yet")])
-            self._put_form()
+            self._put_form(rows or [self.text("no_steps_yet")])
         result = self.bench.fresh
         fade(self.history, result is None)
         fade(self.advice, result is None)
         if result is not None:
             self.history.value = w.table(self._history(result), "bench_history").html
-            swap(self.advice, self._advice(result))
+            lines = "".join(f"<li>{escape(advice)}</li>" for _, advice in advised(result, w))
+            self.advice.value = f"<h3>{escape(w.say('h_next'))}</h3><ul>{lines}</ul>" if lines else ""
 
     def _step(self, place: int, entry: Any) -> Any:
         """A step with what can be done to it."""
         w, draft = self.w, self.session.draft
-        number, name = place + 1, w.say(f"step_{entry.name}")
+        number, name = place + 1, w.step(entry.name)
         settings = visible(yaml_line(entry.settings)) if entry.settings else ""
         off = "" if entry.on else f" <em>({escape(w.say('is_off'))})</em>"
         words = widgets.HTML(f"<b>{number} {escape(name)}</b>{off}<br><code>{escape(settings)}</code>")
@@ -88,9 +85,7 @@ class Protect(Place):
         for button in buttons:
             button.tooltip = f"{button.description}: {number} {name}"
         buttons[1].disabled, buttons[2].disabled = place == 0, place == len(draft.steps) - 1
-        box = widgets.VBox([words, row(*buttons)])
-        box.add_class("kanon-step")
-        return box
+        return boxed("kanon-step", words, row(*buttons))
 
     def _change(self, draft: Any) -> None:
         self._close()
@@ -115,12 +110,13 @@ class Protect(Place):
         self._put_form()
         return form
 
-    def _put_form(self) -> None:
-        """Put the form below the step that it changes; that of a new step below the menu of steps."""
+    def _put_form(self, rows: list[Any] | None = None) -> None:
+        """Put the form below the step that it changes, also in new rows; that of a new step below the menu of steps."""
         place = None if self.entry is None else self._place(self.entry)
-        rows = [box for box in self.steps.children if box is not self.form_box]
         self.left.children = [part for part in self._parts if place is None or part is not self.form_box]
-        self.steps.children = rows if place is None else [*rows[: place + 1], self.form_box, *rows[place + 1 :]]
+        self.steps.children = [box for box in self.steps.children if box is not self.form_box]
+        rows = [*(rows or self.steps.children)]
+        swap(self.steps, rows if place is None else [*rows[: place + 1], self.form_box, *rows[place + 1 :]])
 
     def _apply(self) -> None:
         """Take the step as it was entered; what is wrong gets its line beside the field."""
@@ -172,25 +168,13 @@ class Protect(Place):
         words = w.say("tried_step", gap=w.percent(step.gap), loss=w.percent(step.loss), unmet=unmet)
         take = self.button("take", lambda: self._change(session.draft.with_step(step.name, step.settings)))
         take.tooltip = f"{take.description}: {name}"
-        box = widgets.VBox([widgets.HTML(f"<b>{escape(name)}</b><br>{escape(words)}"), take])
-        box.add_class("kanon-step")
-        return box
+        return boxed("kanon-step", widgets.HTML(f"<b>{escape(name)}</b><br>{escape(words)}"), take)
 
     def _history(self, result: Result) -> pd.DataFrame:
         """Risk and loss after each step, one row a state."""
         w, history = self.w, result.protection.history
-        names = [w.say("as_it_came"), *(w.say(f"step_{name}") for name in history["name"].iloc[1:])]
-        rows: dict[str, Any] = {w.say("c_step"): names}
+        rows: dict[str, Any] = {w.say("c_step"): w.steps(history["name"])}
         below = f"violations_{result.judged.k}_wildcard"
         if below in history:
             rows[w.say("below_k", k=result.judged.k)] = [w.number(value) for value in history[below]]
-        for measure in measures(shown="steps"):
-            if measure.name in history and history[measure.name].notna().any():
-                form = w.percent if measure.share else w.significant
-                rows[measure.called(w.language)] = [form(value) for value in history[measure.name]]
-        return pd.DataFrame(rows)
-
-    def _advice(self, result: Result) -> list[Any]:
-        """What to do about each limit that is not met."""
-        lines = "".join(f"<li>{escape(advice)}</li>" for _, advice in advised(result, self.w))
-        return [widgets.HTML(f"<h3>{escape(self.w.say('h_next'))}</h3><ul>{lines}</ul>")] if lines else []
+        return pd.DataFrame(rows | measures_of_steps(history, w))

@@ -27,15 +27,13 @@ class Beside:
     """Bars of the column that the form of a step recodes, which follow what is entered."""
 
     def __init__(self, form: Form, step: str, place: Any) -> None:
-        self.form, self.step, self.bench, self.w, self.safely = form, step, place.bench, place.w, place.safely
+        self.form, self.step, self.place, self.bench, self.w = form, step, place, place.bench, place.w
         self.entry = place.entry
         self.bars, self.helper = widgets.HTML(), widgets.VBox()
         self.box = widgets.VBox([self.helper, self.bars])
-        form.fields["variable"].control.observe(self.safely(lambda _: self._chosen()), "value")
-        form.kind.observe(self.safely(lambda _: self._chosen()), "value")
+        place.follow(form.kind, lambda _: self._chosen())
         for name, field in form.fields.items():
-            if name != "variable":
-                field.control.observe(self.safely(lambda _: self.draw()), "value")
+            place.follow(field.control, lambda _, name=name: self._chosen() if name == "variable" else self.draw())
         self._chosen()
 
     @property
@@ -87,12 +85,12 @@ class Beside:
         ends = widgets.IntRangeSlider(value=(least, most), min=min(least, 0), max=most, **WIDE)
         width.description, ends.description = self.w.say("band_width"), self.w.say("band_ends")
 
-        def write(_: Any = None) -> None:
+        def write(_: Any) -> None:
             edges: list[int | None] = [*range(ends.value[0], ends.value[1] + 1, width.value)]
             self.form.fields["bands"].value = [None, *edges, None] if least > 0 else [*edges, None]
 
         for slider in (width, ends):
-            slider.observe(self.safely(write), "value")
+            self.place.follow(slider, write)
         return width, ends
 
     def _groups(self, column: pd.Series) -> tuple[Any, ...]:
@@ -104,9 +102,8 @@ class Beside:
         menu = widgets.SelectMultiple(options=rows, rows=min(len(rows), _ROWS) or 1, **WIDE)
         label = widgets.Text(placeholder=w.say("group_label"), **WIDE)
         menu.description, label.description = w.say("categories"), w.say("group_name")
-        button = widgets.Button(description=w.say("group_these"), layout={"width": "auto"})
 
-        def group(_: Any) -> None:
+        def group() -> None:
             groups = dict(self.form.fields["groups"].value or {})
             if label.value and menu.value:
                 groups[label.value] = [values[name] for name in menu.value]
@@ -114,8 +111,7 @@ class Beside:
                 if self.form.fields["others"].value is None:
                     self.form.fields["others"].value = "keep"
 
-        button.on_click(self.safely(group))
-        return menu, row(label, button)
+        return menu, row(label, self.place.button("group_these", group))
 
 
 def _ends(quantiles: dict[float, float]) -> tuple[int, int]:

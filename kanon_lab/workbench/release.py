@@ -11,7 +11,6 @@ import ipywidgets as widgets
 
 from kanon_lab.data.microdata import FORMATS
 from kanon_lab.errors import visible
-from kanon_lab.show.forms import fault
 from kanon_lab.workbench.drafts import Draft
 from kanon_lab.workbench.parts import WIDE, Place, advised, row
 from kanon_lab.workbench.session import INTERNAL, PAGE, PROTECTED, RECIPE
@@ -40,7 +39,7 @@ class Releasing(Place):
         beside = {"protected": [self.format]}
         files = [row(self.names[key], *beside.get(key, []), writers[key], self.lines[key]) for key in self.names]
         for control in (*self.names.values(), self.format):
-            control.observe(self.safely(lambda _: self.fill()), "value")
+            self.follow(control, lambda _: self.fill())
         about = (self.text("about_release"), self.open_questions, self.text("about_reports"))
         parts = (*about, self.overwrite, *files, self.recipe)
         self.box.children = (self.heading("place_release"), *parts)
@@ -87,7 +86,7 @@ class Releasing(Place):
         line.value = ""
         is_name = path.name == self.targets[key] and self.names[key].value.strip() and not path.name.startswith(".")
         if not is_name or [*self.targets.values()].count(path.name) > 1:
-            line.value = fault(self.w.say("no_name" if not is_name else "same_name"))
+            self.say_in(line, self.w.say("no_name" if not is_name else "same_name"))
             return
 
         def job(progress: Any) -> None:
@@ -98,7 +97,4 @@ class Releasing(Place):
             self._written[key] = path.name, result.draft
             self.fill()
 
-        def failed(text: str) -> None:
-            line.value = fault(text)
-
-        self.bench.writing.submit(job, done, failed)
+        self.bench.writing.submit(job, done, partial(self.say_in, line))

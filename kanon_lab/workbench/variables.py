@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -11,10 +12,9 @@ import ipywidgets as widgets
 from kanon_lab.columns import one_column
 from kanon_lab.errors import visible
 from kanon_lab.report.first_config import reason
-from kanon_lab.show.forms import fault
 from kanon_lab.terms import texts
 from kanon_lab.workbench.drafts import CHOICES
-from kanon_lab.workbench.parts import Place, frequencies, row
+from kanon_lab.workbench.parts import Place, boxed, frequencies, row
 
 # Rows of a page; each has three widgets.
 _ROWS = 30
@@ -36,15 +36,9 @@ class Variables(Place):
         self.after = self.button("page_after", lambda: self._turn(1))
         go_on = self.button("go_risk", lambda: self.bench.go("risk"), style="primary")
         as_is = self.button("all_as_is", self._release_undecided)
-        self.box.children = (
-            self.heading("place_variables"),
-            self.text("about_variables"),
-            self.w.terms("key_variables direct_identifiers sensitive_variable"),
-            self.state,
-            self.list,
-            row(self.before, self.after),
-            row(as_is, go_on),
-        )
+        terms = self.w.terms("key_variables direct_identifiers sensitive_variable")
+        about = (self.heading("place_variables"), self.text("about_variables"), terms)
+        self.box.children = (*about, self.state, self.list, row(self.before, self.after), row(as_is, go_on))
 
     def fill(self) -> None:
         session = self.session
@@ -84,8 +78,8 @@ class Variables(Place):
             name, labels = guess.variable, session.file.labels.get(guess.variable, {})
             column = one_column(session.file.frame, name)
             label = session.file.variable_labels.get(name, "")
-            about = {"numeric": guess.role == "numeric_variables", "coded": guess.role == "key_variables"}
-            drawn = "" if guess.role == "direct_identifiers" else frequencies(column, labels, w, **about)
+            kind = {"numeric": guess.role == "numeric_variables", "coded": guess.role == "key_variables"}
+            drawn = "" if guess.role == "direct_identifiers" else frequencies(column, labels, w, **kind)
             is_short = " open" if drawn.count("<tr>") <= _SHORT + 1 else ""
             why = f"{reason(guess, words, short)}; {w.say('shape', missing=guess.missing)}"
             fold = f"<details{is_short}><summary>{escape(w.say('values'))}</summary>{drawn}</details>" if drawn else ""
@@ -94,17 +88,12 @@ class Variables(Place):
             control = widgets.Dropdown(options=options, value=session.draft.role_of(name), description=visible(name))
             control.tooltip = w.say("role_of", column=visible(name))
             line = widgets.HTML()
-            control.observe(self.safely(lambda change, name=name, line=line: self._chosen(name, change, line)), "value")
+            self.follow(control, partial(self._chosen, name, line))
             self.roles[name] = control
-            box = widgets.HBox([widgets.VBox([control, line]), about])
-            box.add_class("kanon-variable")
-            yield box
+            yield boxed("kanon-variable", widgets.VBox([control, line]), about, kind=widgets.HBox)
 
-    def _chosen(self, name: str, change: Any, line: Any) -> None:
-        def say(text: str) -> None:
-            line.value = fault(text)
-
-        if not self.bench.change(self.session.draft.with_role(name, change["new"]), say):
+    def _chosen(self, name: str, line: Any, role: str) -> None:
+        if not self.bench.change(self.session.draft.with_role(name, role), partial(self.say_in, line)):
             self.fill()
 
     def _release_undecided(self) -> None:

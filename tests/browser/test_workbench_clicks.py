@@ -103,6 +103,7 @@ def served(tmp_path_factory):
 def office(chromium):
     """A browser at a laptop's screen."""
     context = chromium.new_context(viewport={"width": 1366, "height": 768})
+    context.set_default_navigation_timeout(120_000)  # a page comes when its file is judged
     yield context
     context.close()
 
@@ -128,7 +129,7 @@ def test_from_a_file_to_its_release_by_clicks(served, office, tmp_path, monkeypa
     person.press("3 Risk")
     # a wrong entry gets its line beside its field, and is not taken
     field = person.enter("global risk", "5 per cent")
-    field.get_by_role("alert").get_by_text("global_risk").wait_for()
+    field.get_by_role("alert").get_by_text("“global risk” (Risk) must be a number").wait_for()
     assert person.page.get_by_role("button", name="Undo", exact=True).is_disabled()
     person.enter("global risk", "0.05")
     field.get_by_role("alert").wait_for(state="detached")

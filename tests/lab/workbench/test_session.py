@@ -222,3 +222,21 @@ def test_a_file_that_is_read_is_not_replaced_and_one_that_has_changed_is_not_wri
             session.write(what, "new", overwrite=True)
     assert not Path("new").exists()
     assert Path("page.html").read_text("utf-8") == "another page"
+
+
+def test_what_would_help_rounds_or_leaves_out_a_weight_that_reveals_a_key():
+    place = pd.Series(range(400)) % 40
+    frame = pd.DataFrame({"age": place.index // 50 % 4 * 10, "place": place, "weight": 1000 + 37 * place})
+    frame.to_csv("weighted.csv", index=False)
+    session = Session("weighted.csv")
+    bands = {"variable": ["place"], "bands": [0, 20, None]}
+    roles = {"key_variables": ["age", "place"], "weight": "weight", "limits": {"k": 5}}
+    draft = session.draft.with_settings(**roles).with_step("recode", bands)
+    session.change(draft.with_step("shuffle_records", {}))
+    result = session.judge()
+    assert set(result.judged.verdict.loc[~result.judged.verdict["met"], "name"]) == {"exposed_by_columns"}
+    helped = {}
+    for step in session.try_next(result, lambda name, settings: None):
+        if "weight" in next(iter(step.settings.values()), ()):
+            helped[step.name] = step.gap
+    assert helped["remove_variables"] == 0 and 0 < helped["round"] < 1
