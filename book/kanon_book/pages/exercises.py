@@ -323,7 +323,8 @@ def write_workbooks(app: Sphinx, error: Exception | None) -> None:
         folder.mkdir(exist_ok=True)
         for chapter in find_exercises():
             if solved := solved_of(app.srcdir / Path(app.config.kanon_executed), chapter):
-                (folder / f"{chapter}.ipynb").write_text(workbook(chapter, solved), "utf-8")
+                text = workbook(chapter, solved, app.config.language)
+                (folder / f"{chapter}.ipynb").write_text(text, "utf-8")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
