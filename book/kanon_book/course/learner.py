@@ -255,15 +255,33 @@ def _keep(copy: Path, content: bytes) -> str:
     base = copy.parent / _COPIED / copy.name
     there = copy.read_bytes() if copy.exists() else None
     before = base.read_bytes() if base.exists() else None
-    if there is not None and before == content:
-        return "same" if there == content else "kept"
-    done = "new"
-    if there in (before, content) and there is not None:
-        done = "same" if there == content else "renewed"
+    if there is not None and any(_is_as(there, other) for other in (before, content) if other is not None):
+        done = "same" if before == content else "renewed"
+        if done == "same":
+            return done
+    elif there is not None and before == content:
+        return "kept"
     elif there is not None:
         done = f"{copy.stem}-until-{time.strftime('%Y%m%d-%H%M%S')}{copy.suffix}"
         copy.rename(copy.with_name(done))
+    else:
+        done = "new"
     base.parent.mkdir(parents=True, exist_ok=True)
     write_bytes(copy, content)
     write_bytes(base, content)
     return done
+
+
+def _is_as(there: bytes, other: bytes) -> bool:
+    """Whether a file is as it was written: of a notebook the cells without outputs, as JupyterLab adds other things."""
+    if there == other:
+        return True
+    try:
+        mine, written = ([_essence(cell) for cell in json.loads(text)["cells"]] for text in (there, other))
+    except (ValueError, KeyError, TypeError):
+        return False
+    return mine == written
+
+
+def _essence(cell: dict) -> tuple[str, str, list]:
+    return cell["cell_type"], "".join(cell["source"]), cell.get("outputs", [])
