@@ -60,7 +60,7 @@ def lab(folder, options, language, no_open, as_json):
         raise MissingPackageError("JupyterLab is not installed: pip install 'kanon-lab[lab]'")
     if files.status(folder) is not None and not Path(folder).is_dir():
         raise OptionError(f"{folder}: not a folder; name a folder to work in")
-    click.echo("Copying the notebooks; the first time their exercises are computed, some ten seconds", err=True)
+    click.echo("Copying the notebooks; the first time their exercises are computed, up to a minute", err=True)
     done = working_copy(folder, language)
     result = {"folder": str(Path(folder).absolute()), "first": first_name(language), "files": done}
     show(result, partial(print_lines, _of_copy(result["folder"], done)), folder, as_json=as_json)

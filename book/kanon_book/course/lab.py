@@ -208,8 +208,8 @@ def progress(*, reset: bool = False) -> Told:
     solved, total = sum(row[2] for row in rows), sum(row[3] for row in rows)
     lines = [_said("progress", right=solved, all=total, file=PROGRESS)]
     lines += ["", _said("progress_columns"), "|---|---|---|"] if rows else []
-    share = [_said("share", right=right, all=of) for *_, right, of in rows]
-    return _told("\n".join([*lines, *(f"| {at} | {name} | {said} |" for (at, name, *_), said in zip(rows, share))]))
+    shares = [_said("share", right=right, all=of) for *_, right, of in rows]
+    return _told("\n".join([*lines, *(f"| {at} | {name} | {share} |" for (at, name, *_), share in zip(rows, shares))]))
 
 
 def _read() -> dict[str, dict[str, Any]]:

@@ -80,9 +80,9 @@ def title_of(chapter: str, language: str = "en") -> str:
 def able_after(chapter: str, language: str = "en") -> str:
     """What a reader of a chapter will be able to do, in a sentence: the first paragraph of its box; "" without one."""
     text = "\n".join(_lines(chapter))
-    found = re.search(r"^\*\*You will be able to\*\*.*?(?=\n\n|\n:::)", text, re.DOTALL | re.MULTILINE)
-    said = in_language(found[0], chapter, language) if found else ""
-    return re.sub(r"^\*\*(.*?)\*\*", r"\1", without_roles(" ".join(said.split())))
+    box = re.search(r"^\*\*You will be able to\*\*.*?(?=\n\n|\n:::)", text, re.DOTALL | re.MULTILINE)
+    sentence = in_language(box[0], chapter, language) if box else ""
+    return re.sub(r"^\*\*(.*?)\*\*", r"\1", without_roles(" ".join(sentence.split())))
 
 
 def _lines(chapter: str) -> list[str]:
@@ -204,8 +204,8 @@ def working_copy(folder: str | Path, language: str = "en") -> dict[str, str]:
         contents |= {copies[name]: path.read_bytes() for name, path in find_notebooks().items()}
         for chapter, name in names.items():
             # To solve all exercises takes ten seconds.
-            made = bases[name].read_bytes() if current else workbook(chapter, language=language).encode()
-            contents[f"exercises/{name}"] = made
+            content = bases[name].read_bytes() if current else workbook(chapter, language=language).encode()
+            contents[f"exercises/{name}"] = content
         contents[f"exercises/{PROJECT}"] = (places.CHAPTERS / START).read_bytes()
         done = {}
         for name, content in sorted(contents.items()):

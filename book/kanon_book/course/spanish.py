@@ -64,10 +64,10 @@ def in_language(text: str, chapter: str, language: str, missed: list[str] | None
 
     def say(message: str) -> str:
         message = " ".join(message.split())
-        said = translation(path, message)
-        if said is None and missed is not None and re.search(r"[^\W\d_]{2}", message):
+        spanish = translation(path, message)
+        if spanish is None and missed is not None and re.search(r"[^\W\d_]{2}", message):
             missed.append(message)
-        return said or local(message, language)
+        return spanish or local(message, language)
 
     return "\n\n".join(_block(block, say) for block in _blocks(text))
 

@@ -77,7 +77,7 @@ def test_hints_come_one_after_another_and_then_all():
     assert hint("1.1") == "Hint 2 of 2: Divide by patients, not by classes."
     assert hint("1.1").startswith("1. A patient is alone")
     assert 'solution("1.1")' in hint("1.1")
-    assert hint("hospital.guess") == "There are no hints here."
+    assert hint("hospital.guess") == "Hint 1 of 1: One of six is alone."
 
 
 def test_a_solution_says_all():
@@ -250,9 +250,10 @@ def test_each_language_has_its_own_files_and_one_progress(copies):
 
 
 @pytest.fixture
-def real(monkeypatch):
-    """The course of the book."""
+def real(monkeypatch, tmp_path):
+    """The course of the book, in a folder of its own."""
     monkeypatch.undo()
+    monkeypatch.chdir(tmp_path)
     small_course.forget()
 
 
