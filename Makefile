@@ -12,7 +12,7 @@
 #               another exam: make teach SEED=7
 #   make bench  measure time and memory beside Polars and DuckDB, for the book's page on speed (some 20 minutes on a quiet
 #               machine); options for it: make bench ARGS=--quick
-#   make lab    JupyterLab on a working copy of the notebooks (workspace/, yours to change)
+#   make lab    JupyterLab on a working copy of the notebooks (workspace/, yours to change); in Spanish: make lab IN=es
 #               options for it: make lab ARGS="--port 9000 --allow-root"
 #   make clean  remove what was built (not .venv, not workspace/)
 # Another Python: make book PYTHON=python3.12. With Spark, whose tests are skipped without it: make test ALSO=pyspark
@@ -72,7 +72,7 @@ bench: $(STAMP)
 	@$(PY) benchmarks/run.py $(ARGS)
 
 lab: $(STAMP)
-	@$(PY) -m kanon_lab lab workspace -- $(ARGS)
+	@$(PY) -m kanon_lab lab workspace $(if $(IN),--language $(IN)) -- $(ARGS)
 
 clean:
 	rm -rf _build .pytest_cache .ruff_cache .hypothesis build dist

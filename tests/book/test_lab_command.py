@@ -14,10 +14,16 @@ from kanon_lab.cli import run
 @pytest.fixture
 def copied(tmp_path, monkeypatch):
     """Copying as it may go, without the ten seconds that it takes."""
-    done = {"spain.ipynb": "new", "exercises/spain.ipynb": "kept", "exercises/rare.ipynb": "rare-until-1.ipynb"}
-    monkeypatch.setattr(learner, "working_copy", lambda folder: done)
+    asked = []
+    done = {
+        "21-spain.ipynb": "new",
+        "exercises/21-spain.ipynb": "kept",
+        "exercises/10-rare.ipynb": "10-rare-until-1.ipynb",
+        "exercises/11-recoding.ipynb": "was recoding.ipynb",
+    }
+    monkeypatch.setattr(learner, "working_copy", lambda folder, language: asked.append(language) or done)
     monkeypatch.chdir(tmp_path)
-    return done
+    return done, asked
 
 
 def test_lab_says_what_it_kept_and_opens_jupyterlab_there(copied, tmp_path, monkeypatch, capsys):
@@ -26,21 +32,28 @@ def test_lab_says_what_it_kept_and_opens_jupyterlab_there(copied, tmp_path, monk
     started = []
     monkeypatch.setattr(LabApp, "launch_instance", started.append)
     assert run(["lab", "mine", "--", "--port", "9000"]) == 0
-    assert started == [[f"--ServerApp.root_dir={tmp_path / 'mine'}", "--port", "9000"]]
+    first = "--LabApp.default_url=/lab/tree/00-start-here.ipynb"
+    assert started == [[f"--ServerApp.root_dir={tmp_path / 'mine'}", first, "--port", "9000"]]
     first, *rest = capsys.readouterr().out.splitlines()
     assert first == f"{tmp_path / 'mine'}: 1 new, 1 kept"
     assert rest == [
-        "  exercises/spain.ipynb: kept as you changed it",
-        "  exercises/rare.ipynb: has changed here too; your copy is now rare-until-1.ipynb",
+        "  exercises/21-spain.ipynb: kept as you changed it",
+        "  exercises/10-rare.ipynb: has changed here too; your copy is now 10-rare-until-1.ipynb",
+        "  exercises/11-recoding.ipynb: kept as you changed it; it was recoding.ipynb until now",
     ]
+    done, asked = copied
     assert run(["lab", "--no-open", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"folder": str(tmp_path / "workspace"), "files": copied}
+    result = {"folder": str(tmp_path / "workspace"), "first": "00-start-here.ipynb", "files": done}
+    assert json.loads(capsys.readouterr().out) == result
     assert len(started) == 1
+    assert run(["lab", "--language", "es"]) == 0
+    assert started[-1][-1] == "--LabApp.default_url=/lab/tree/00-empiece-aqui.ipynb"
+    assert asked == ["en", "en", "es"]
 
 
 def test_without_jupyterlab_one_line_says_what_to_install(copied, monkeypatch, capsys):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    monkeypatch.setattr(learner, "working_copy", lambda folder: pytest.fail("copied all the same"))
+    monkeypatch.setattr(learner, "working_copy", lambda folder, language: pytest.fail("copied all the same"))
     assert run(["lab"]) == 2
     assert capsys.readouterr().err == "kanon-lab: JupyterLab is not installed: pip install 'kanon-lab[lab]'\n"
 
@@ -95,7 +108,7 @@ def test_an_installed_package_has_no_book(tmp_path, monkeypatch, capsys):
 
 
 def test_a_file_is_no_folder_to_work_in_and_a_name_may_be_too_long(copied, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(learner, "working_copy", lambda folder: pytest.fail("copied all the same"))
+    monkeypatch.setattr(learner, "working_copy", lambda folder, language: pytest.fail("copied all the same"))
     (tmp_path / "taken").write_text("")
     assert run(["lab", "taken", "--no-open"]) == 2 and run(["book", "x" * 300, "--no-open"]) == 2
     assert [line[:12] for line in capsys.readouterr().err.splitlines()] == ["kanon-lab: t", "kanon-lab: x"]

@@ -16,6 +16,9 @@ import nbformat
 import pytest
 from browsing import ROOT
 
+from kanon_book.course import learner
+from kanon_book.course.spanish import LANGUAGES
+
 # That it is given what the pages are given, tests/book/figures/test_same_specification.py says each time.
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -59,6 +62,13 @@ def lab(tmp_path_factory):
     folder = tmp_path_factory.mktemp("lab")
     for name in ("explorer", "levels"):
         shutil.copy(ROOT / "notebooks" / f"{name}.ipynb", folder)
+    # A working copy as kanon-lab lab makes it, but of one chapter: to solve all exercises takes a minute.
+    shutil.copy(ROOT / "notebooks" / "identify.ipynb", folder / learner.copied_names()["identify"])
+    (folder / "exercises").mkdir()
+    for language in LANGUAGES:
+        (folder / learner.first_name(language)).write_text(learner.first_notebook(language), "utf-8")
+        exercises = folder / "exercises" / learner.workbook_name("what-identifies", language)
+        exercises.write_text(learner.workbook("what-identifies", language=language), "utf-8")
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     cells = [nbformat.v4.new_code_cell(code) for code in SMALL.values()]
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), folder / "small.ipynb")
@@ -192,6 +202,35 @@ def test_explorers_of_a_file_follow_their_controls(lab, visit):
     page.get_by_role("button", name="Move to the best levels").click()
     page.get_by_text("Least discernibility").wait_for(timeout=10_000)
     assert visit.outside == []
+
+
+@pytest.mark.parametrize(("language", "begins"), [("en", "Start here"), ("es", "Empiece aquí")])
+def test_the_first_notebook_opens_what_it_links(lab, visit, language, begins):
+    page = visit.page
+    page.goto(lab(learner.first_name(language)))
+    page.locator(".jp-RenderedMarkdown h1", has_text=begins).wait_for(timeout=60_000)
+    files = page.locator(".jp-DirListing-itemText").all_text_contents()
+    numbered = [name for name in files if name[:2].isdigit()]
+    assert numbered == sorted(numbered) and learner.first_name(language) in numbered[:2]
+    exercises = learner.workbook_name("what-identifies", language)
+    for target in (f"exercises/{exercises}", learner.copied_names()["identify"]):
+        page.locator(".lm-TabBar-tabLabel", has_text=learner.first_name(language)).click()
+        page.locator(f".jp-RenderedMarkdown a[href*='{target}']").first.click()
+        page.locator(".lm-TabBar-tabLabel", has_text=target.rpartition("/")[2]).wait_for(timeout=30_000)
+    page.locator(".lm-TabBar-tabLabel", has_text=exercises).click()
+    title = {"en": "Exercises: What identifies a person", "es": "Ejercicios: Qué identifica a una persona"}[language]
+    page.locator(".jp-RenderedMarkdown h1", has_text=title).wait_for(timeout=30_000)
+    assert visit.outside == []
+
+
+def test_in_spanish_an_answer_is_judged_in_spanish(lab, visit):
+    page = visit.page
+    page.goto(lab(f"exercises/{learner.workbook_name('what-identifies', 'es')}"))
+    page.get_by_text("| Idle").wait_for(timeout=60_000)
+    page.get_by_role("menuitem", name="Run", exact=True).click()
+    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+    page.get_by_text("Todavía no hay respuesta").first.wait_for(timeout=60_000)
+    page.get_by_text("ejercicios están resueltos").wait_for(timeout=60_000)
 
 
 def sentences(place) -> list[str]:

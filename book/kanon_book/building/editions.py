@@ -11,7 +11,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +18,9 @@ import yaml
 
 from kanon_book.building.recorded_words import Words
 from kanon_book.building.stamps import JUPYTER_BOOK, command_line, run_command
+from kanon_book.course import spanish
 from kanon_book.places import EXECUTED, ROOT, TOC
 from kanon_book.words import texts
-from kanon_lab.errors import KanonLabError
 from kanon_lab.terms import rows
 from kanon_lab.terms import wordings as wordings_of
 
@@ -34,26 +33,14 @@ RECORDED = "recorded"
 ENGLISH = "book/api/"
 
 
-@cache
 def read_catalogue(name: str) -> Any:
     """A catalogue by the name of its document; empty where there is none."""
-    from babel.messages.catalog import Catalog
-    from babel.messages.pofile import PoFileError, read_po
-
-    path = MESSAGES / f"{name}.po"
-    if not path.exists():
-        return Catalog(locale=LANGUAGE)
-    try:
-        with path.open("rb") as file:
-            return read_po(file, locale=LANGUAGE, abort_invalid=True)
-    except (PoFileError, ValueError) as error:  # Babel and Sphinx would pass over a line that they cannot read
-        raise KanonLabError(f"{path}: is not a catalogue of messages ({error}); correct it") from None
+    return spanish.read_catalogue(MESSAGES / f"{name}.po")
 
 
 def translation(name: str, message: str) -> str | None:
     """What a catalogue has for a message; None where it has nothing, or nothing that can be relied on."""
-    entry = read_catalogue(name).get(message)
-    return entry.string if entry and entry.string and not entry.fuzzy else None
+    return spanish.translation(MESSAGES / f"{name}.po", message)
 
 
 def words() -> Words:

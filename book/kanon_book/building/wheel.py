@@ -6,6 +6,8 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 _PATTERNS = ("_toc.yml", "book/*.md", "book/*.yml", "book/exercises/*.yml")
+# The Spanish of chapters and exercises, for `kanon-lab lab --language es`.
+_PATTERNS += ("book/locale/es/LC_MESSAGES/book/*.po",)
 
 
 class FilesOfTheBook(BuildHookInterface):

@@ -15,6 +15,7 @@ _OF_LAB = """
 \b
 Examples:
   kanon-lab lab
+  kanon-lab lab --language es
   kanon-lab lab course --no-open
   kanon-lab lab course -- --port 9000
 """
@@ -29,22 +30,29 @@ Examples:
 _BUILT = ("_build/html", "book")
 
 
+def _language_option(what):
+    return click.option("--language", type=click.Choice(["en", "es"]), default="en", show_default=True, help=what)
+
+
 @click.command(
     cls=Command, name="lab", epilog=_OF_LAB, short_help="Open JupyterLab on your own copy of notebooks and exercises."
 )
 @click.argument("folder", default="workspace")
 @click.argument("options", nargs=-1, type=click.UNPROCESSED, metavar="[-- OPTIONS OF JUPYTERLAB]")
+@_language_option("Write the first notebook and the exercises in this language, and judge answers in it.")
 @click.option("--no-open", is_flag=True, help="Only copy: do not open JupyterLab.")
 @json_option
-def lab(folder, options, no_open, as_json):
+def lab(folder, options, language, no_open, as_json):
     """Copy the notebooks and exercises into FOLDER (default: workspace) and open JupyterLab there.
 
-    The command never overwrites a file that you changed there. If the original of such a file has changed too, your
-    copy is renamed: its new name contains the time. Options after -- go to JupyterLab; name FOLDER before them.
+    JupyterLab opens on a first notebook, which lists the chapters in order and links what to open. The names of the
+    others begin with the number of their chapter. The command never overwrites a file that you changed there. If its
+    original has changed too, your copy is renamed: its new name contains the time. Options after -- go to JupyterLab;
+    name FOLDER before them.
     """
     from importlib.util import find_spec
 
-    from kanon_book.course.learner import working_copy
+    from kanon_book.course.learner import first_name, working_copy
 
     if not folder or folder.startswith("-"):
         raise OptionError("name the working folder before --, such as: kanon-lab lab workspace -- --port 9000")
@@ -52,14 +60,15 @@ def lab(folder, options, no_open, as_json):
         raise MissingPackageError("JupyterLab is not installed: pip install 'kanon-lab[lab]'")
     if files.status(folder) is not None and not Path(folder).is_dir():
         raise OptionError(f"{folder}: not a folder; name a folder to work in")
-    click.echo("Copying the notebooks; the first time this takes about ten seconds, to compute the exercises", err=True)
-    done = working_copy(folder)
-    result = {"folder": str(Path(folder).absolute()), "files": done}
+    click.echo("Copying the notebooks; the first time their exercises are computed, up to a minute", err=True)
+    done = working_copy(folder, language)
+    result = {"folder": str(Path(folder).absolute()), "first": first_name(language), "files": done}
     show(result, partial(print_lines, _of_copy(result["folder"], done)), folder, as_json=as_json)
     if not no_open:
         from jupyterlab.labapp import LabApp
 
-        LabApp.launch_instance([f"--ServerApp.root_dir={result['folder']}", *options])
+        opened = f"--LabApp.default_url=/lab/tree/{result['first']}"
+        LabApp.launch_instance([f"--ServerApp.root_dir={result['folder']}", opened, *options])
 
 
 def _of_copy(folder, done):
@@ -70,19 +79,15 @@ def _of_copy(folder, done):
     for name, line in done.items():
         if line == "kept":
             yield f"  {name}: kept as you changed it"
+        elif line.startswith("was "):
+            yield f"  {name}: kept as you changed it; it {line} until now"
         elif line not in counts:
             yield f"  {name}: has changed here too; your copy is now {line}"
 
 
 @click.command(cls=Command, name="book", epilog=_OF_BOOK, short_help="Open the book in the browser.")
 @click.argument("folder", required=False)
-@click.option(
-    "--language",
-    type=click.Choice(["en", "es"]),
-    default="en",
-    show_default=True,
-    help="Open the pages in this language.",
-)
+@_language_option("Open the pages in this language.")
 @click.option("--no-open", is_flag=True, help="Only print where the first page is.")
 @json_option
 def book(folder, language, no_open, as_json):

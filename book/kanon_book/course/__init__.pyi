@@ -8,6 +8,7 @@ from .lab import check as check
 from .lab import hint as hint
 from .lab import progress as progress
 from .lab import solution as solution
+from .lab import use_language as use_language
 from .learner import workbook as workbook
 from .solving import Solved as Solved
 from .solving import faults as faults

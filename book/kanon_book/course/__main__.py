@@ -26,7 +26,7 @@ def main(arguments: list[str]) -> int:
     for name in parser.parse_args(arguments).names or every:
         if name in known or not Path(name).is_file():
             problems += chapter_faults(name)
-            checked |= notebooks_of(name)
+            checked |= {*notebooks_of(name)}
         if path := known.get(name, Path(name) if Path(name).is_file() else None):
             problems += show_file(path)
             checked.add(path)

@@ -9,7 +9,11 @@ from typing import Any
 
 from kanon_book.words import texts
 
-_PERCENT = re.compile(r"%|per ?cent|por ?ciento|(?:out )?of (?:a|every) hundred|de cada cien", re.IGNORECASE)
+_PERCENT = re.compile(
+    r"%|per ?cent|por ?ciento|(?:out )?of (?:(?:a|every) )?(?:hundred|100)|de cada (?:cien|100)|puntos porcentuales",
+    re.IGNORECASE,
+)
+_SIGN = re.compile(rf" ?(?:{_PERCENT.pattern})$", re.IGNORECASE)
 _SIGNS = str.maketrans({"\u2212": "-", "\u2013": "-", "\u00a0": " ", "\u202f": " ", "\u2009": " ", "\u2019": "'"})
 #: What is said of an answer, in the page and in JupyterLab.
 SAID = texts("exercise", "en")
@@ -27,7 +31,8 @@ def readings(text: str, unit: str = "") -> list[float]:
     """Every number that a text may mean; none where it is no number.
 
     Commas and points stand between thousands or before decimals, so ``1,234`` means either. A fraction is one number.
-    With a sign of per cent it is a share, unless the unit is per cent already.
+    With a sign of per cent, or the words, it is a share, unless the unit is per cent already. Then a fraction of at
+    most one may be a share too: 5/8 is 62.5 per cent.
 
     Parameters
     ----------
@@ -41,12 +46,14 @@ def readings(text: str, unit: str = "") -> list[float]:
     >>> readings = kanon_book.course.readings
     >>> readings("0,42"), readings("42 %"), readings("42 %", "per cent"), readings("1,234"), readings("a few")
     ([0.42], [0.42], [42.0], [1.234, 1234.0], [])
+    >>> readings("42 of a hundred", "per cent"), readings("5/8", "per cent")
+    ([42.0], [0.625, 62.5])
     """
     text = text.translate(_SIGNS).strip()
     if unit and text.lower().endswith(unit.lower()):
         text = text[: -len(unit)].strip()
         shares = False
-    elif sign := re.search(r" ?(%|per ?cent|por ?ciento)$", text, re.IGNORECASE):
+    elif sign := _SIGN.search(text):
         text, shares = text[: sign.start()].strip(), not in_percent(unit)
     else:
         shares = False
@@ -54,6 +61,8 @@ def readings(text: str, unit: str = "") -> list[float]:
     values = _plain_readings(above.strip())
     if line:
         values = [a / b for a in values for b in _plain_readings(below.strip()) if b]
+        if in_percent(unit):
+            values += [100 * value for value in values if 0 < value <= 1]
     return [value / 100 if shares else value for value in values if math.isfinite(value)]
 
 

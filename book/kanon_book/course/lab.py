@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from kanon_book.course.files import GUESS, LETTERS, chapter_numbers, exercise_named, exercises_of, find_exercises
-from kanon_book.course.judging import SAID, judge, read_answer
+from kanon_book.course.judging import judge, read_answer
 from kanon_book.course.markdown import without_roles
 from kanon_book.course.solving import Solved, solve
+from kanon_book.course.spanish import LANGUAGES, translated
+from kanon_book.words import texts
+from kanon_lab.arguments import check_choice
 from kanon_lab.errors import DataError, OptionError, shortened
 from kanon_lab.files import storage_errors, write_text
 
@@ -40,10 +43,37 @@ def solved_exercise(key: str) -> Solved:
     return solve(exercise_named(key)[1])
 
 
+_spoken = LANGUAGES[0]
+
+
+def use_language(language: str) -> None:
+    """Say in this language what `check`, `hint`, `solution` and `progress` say from now on.
+
+    Parameters
+    ----------
+    language : str
+        ``"en"`` or ``"es"``.
+
+    Examples
+    --------
+    >>> kanon_book.course.use_language("es")
+    >>> str(kanon_book.course.check("1.1", "-1")).startswith("Todavía no.")
+    True
+    >>> kanon_book.course.use_language("en")
+    """
+    global _spoken
+    _spoken = check_choice(language, "language", LANGUAGES)
+
+
+def _said(key: str, **parts: object) -> str:
+    """What is said in the language in use; the words are those of the pages."""
+    return texts("exercise", _spoken)[key].format(**parts)
+
+
 def _known(name: object) -> tuple[str, Solved]:
     chapter, exercise = exercise_named(name)
     key = f"{chapter}.{exercise.id}"
-    return key, solved_exercise(key)
+    return key, translated(solved_exercise(key), chapter, _spoken)
 
 
 def _told(text: str, right: bool | None = None) -> Told:
@@ -75,7 +105,7 @@ def check(name: object, answer: Any) -> Told:
     """
     key, solved = _known(name)
     if answer is None or answer is ...:
-        return _told("No answer yet: put it in place of the dots.")
+        return _told(_said("no_answer"))
     right, says = _choice(solved, answer) if solved.options else _typed(solved, answer)
     if right is not None:
         _note(key, right and solved.depth != GUESS, answer=str(answer).strip().rstrip(").").lower()[:_LONGEST])
@@ -84,21 +114,21 @@ def check(name: object, answer: Any) -> Told:
 
 def _typed(solved: Solved, answer: Any) -> tuple[bool | None, str]:
     if not (values := read_answer(answer, solved.unit)):
-        return None, SAID["unread"]
+        return None, _said("unread")
     right, known = judge(solved.to_dict(), values)
     if right:
-        return True, f"{SAID['right']} {solved.shown} {solved.unit}".rstrip()
-    return False, f"{SAID['wrong']} {solved.wrong[known]['says'] if isinstance(known, int) else SAID[known]}"
+        return True, f"{_said('right')} {solved.shown} {solved.unit}".rstrip()
+    return False, f"{_said('wrong')} {solved.wrong[known]['says'] if isinstance(known, int) else _said(known)}"
 
 
 def _choice(solved: Solved, answer: Any) -> tuple[bool, str]:
     letters = LETTERS[: len(solved.options)]
     place = letters.find(str(answer).strip().rstrip(").").lower()) if str(answer).strip() else -1
     if len(str(answer).strip().rstrip(").")) != 1 or place < 0:
-        raise OptionError(f"answer must be one of {', '.join(letters)}, not {shortened(repr(answer))}")
+        raise OptionError(_said("letters", letters=", ".join(letters), answer=shortened(repr(answer))))
     right = place == solved.answer
     says = solved.options[place]["says"]
-    return right, says if right else f"{SAID['wrong']} {says}"
+    return right, says if right else f"{_said('wrong')} {says}"
 
 
 def hint(name: object) -> Told:
@@ -117,12 +147,12 @@ def hint(name: object) -> Told:
     key, solved = _known(name)
     seen, count = _read().get(key, {}).get("hints", 0), len(solved.hints)
     if not count:
-        return _told("There are no hints here.")
+        return _told(_said("no_hints"))
     if seen < count:
         _note(key, hints=seen + 1)
-        return _told(f"Hint {seen + 1} of {count}: {solved.hints[seen]}")
+        return _told(f"{_said('hint', place=seen + 1, count=count)}: {solved.hints[seen]}")
     hints = "\n".join(f"{place}. {text}" for place, text in enumerate(solved.hints, start=1))
-    return _told(f'{hints}\n\nThere are no more; `solution("{name}")` shows how it is done.')
+    return _told(f"{hints}\n\n{_said('no_more_hints', name=name)}")
 
 
 def solution(name: object) -> Told:
@@ -142,7 +172,7 @@ def solution(name: object) -> Told:
     parts = []
     if solved.options:
         for place, option in enumerate(solved.options):
-            verdict = "right" if place == solved.answer else "not right"
+            verdict = _said("is_right" if place == solved.answer else "is_wrong")
             parts.append(f"- **{LETTERS[place]}) {option['text']}** ({verdict}): {option['says']}")
         parts = ["\n".join(parts)]
     else:
@@ -176,11 +206,10 @@ def progress(*, reset: bool = False) -> Told:
         total = sum(count for depth, count in exercises_of(chapter).items() if depth != GUESS)
         rows.append((chapter_numbers().get(chapter, ""), chapter, min(done.count(chapter), total), total))
     solved, total = sum(row[2] for row in rows), sum(row[3] for row in rows)
-    lines = [
-        f"{solved} of {total} exercises are solved. They are kept in `{PROGRESS}`, in this folder and nowhere else."
-    ]
-    lines += ["", "| | Chapter | Solved |", "|---|---|---|"] if rows else []
-    return _told("\n".join([*lines, *(f"| {at} | {name} | {right} of {of} |" for at, name, right, of in rows)]))
+    lines = [_said("progress", right=solved, all=total, file=PROGRESS)]
+    lines += ["", _said("progress_columns"), "|---|---|---|"] if rows else []
+    shares = [_said("share", right=right, all=of) for *_, right, of in rows]
+    return _told("\n".join([*lines, *(f"| {at} | {name} | {share} |" for (at, name, *_), share in zip(rows, shares))]))
 
 
 def _read() -> dict[str, dict[str, Any]]:

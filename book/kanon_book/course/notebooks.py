@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -39,10 +40,10 @@ def chapter_faults(chapter: str) -> list[str]:
     return problems
 
 
-def notebooks_of(chapter: str) -> set[str]:
-    """Names of the notebooks that a chapter inserts from; none where the chapter is not there."""
+def notebooks_of(chapter: str) -> Counter[str]:
+    """How often a chapter inserts from each notebook, by name; nothing where the chapter is not there."""
     page = places.CHAPTERS / f"{chapter}.md"
-    return {*_INSERTED.findall(page.read_text("utf-8"))} if page.is_file() else set()
+    return Counter(_INSERTED.findall(page.read_text("utf-8")) if page.is_file() else ())
 
 
 def notebook_faults(path: Path) -> list[str]:

@@ -17,8 +17,8 @@ from kanon_lab.errors import DataError, KanonLabError, OptionError, shortened
 
 # An expression to be inserted: {=answer:.2f}. One pair of braces may stand in it.
 _INSERTED = re.compile(r"\{=((?:[^{}]|\{[^{}]*\})+)\}")
-# A wrong answer that is no whole number may be given rounded.
-_ROUNDED = 0.005
+# A wrong answer that is no whole number may be given rounded; one that is small is not taken for its neighbours.
+_ROUNDED, _NEAREST = 0.005, 0.1
 _NUMBER = re.compile(r"(?<![\w.,])[0-9][0-9.,]*[0-9](?: ?%)?")
 
 
@@ -181,6 +181,8 @@ def _wrong(exercise: Exercise, place: int, names: dict[str, Any], filled: Callab
     part = f"wrong answer {place + 1}"
     value = _number(_value(exercise.wrong[place].value, names, part), part)
     low, high = _around(value, exercise.within)
+    if value:
+        low, high = max(low, value - _NEAREST * abs(value)), min(high, value + _NEAREST * abs(value))
     if not value.is_integer():
         low, high = min(low, value - _ROUNDED * abs(value)), max(high, value + _ROUNDED * abs(value))
     says = filled(exercise.wrong[place].says, f"{part}, says")

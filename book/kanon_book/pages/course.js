@@ -1,6 +1,7 @@
 // Exercises of a page: answers checked by the rule of judging.py, and what was done kept in the browser. SAID are its words.
 const KEPT = "kanon-lab-progress";
-const PERCENT = /^(%|per ?cent|por ?ciento|(out )?of (a|every) hundred|de cada cien)/i;
+const PERCENT = /^(?:%|per ?cent|por ?ciento|(?:out )?of (?:(?:a|every) )?(?:hundred|100)|de cada (?:cien|100)|puntos porcentuales)/i;
+const SIGN = new RegExp(` ?${PERCENT.source.slice(1)}$`, "i");
 const GROUPED = /^[1-9][0-9]{0,2}([,. '])[0-9]{3}(?:\1[0-9]{3})*(?:([.,])([0-9]+))?$/;
 const PLAIN = /^(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:e[+-]?[0-9]{1,3})?$/i;
 
@@ -20,7 +21,7 @@ function plainReadings(text) {
 function readings(typed, unit) {
   let text = typed.replace(/[\u2212\u2013]/g, "-").replace(/[\u00a0\u202f\u2009]/g, " ").replace(/\u2019/g, "'").trim();
   let shares = false;
-  const sign = / ?(%|per ?cent|por ?ciento)$/i.exec(text);
+  const sign = SIGN.exec(text);
   if (unit && text.toLowerCase().endsWith(unit.toLowerCase())) {
     text = text.slice(0, text.length - unit.length).trim();
   } else if (sign) {
@@ -32,6 +33,7 @@ function readings(typed, unit) {
   if (line >= 0) {
     const below = plainReadings(text.slice(line + 1).trim()).filter((value) => value !== 0);
     found = found.flatMap((a) => below.map((b) => a / b));
+    if (PERCENT.test(unit)) found = [...found, ...found.filter((value) => value > 0 && value <= 1).map((value) => 100 * value)];
   }
   return (shares ? found.map((value) => value / 100) : found).filter(Number.isFinite);
 }
@@ -190,8 +192,16 @@ function checkNumber(form, task) {
 
 const guessedOf = (form) => document.querySelector(`[data-guess="${form.id}"]`);
 
+// Neither keys nor a screen reader come to what waits for a guess.
+function veil(place, waits) {
+  if (!place) return;
+  place.classList.toggle("kanon-veiled", waits);
+  place.inert = waits;
+  place.ariaHidden = waits ? "true" : null;
+}
+
 function reveal(form) {
-  guessedOf(form)?.classList.remove("kanon-veiled");
+  veil(guessedOf(form), false);
   const button = form.querySelector(".kanon-reveal");
   if (button) button.hidden = true;
   window.dispatchEvent(new Event("resize"));
@@ -213,8 +223,8 @@ function begin(form) {
     (task.choice ? checkChoice : checkNumber)(form, task);
   });
   const veiled = guessedOf(form);
-  if (veiled && !kept[task.key]) {
-    veiled.classList.add("kanon-veiled");
+  if (veiled && !kept[task.key]?.tries) {
+    veil(veiled, true);
     form.querySelector(".kanon-reveal").addEventListener("click", () => {
       reveal(form);
       veiled.tabIndex = -1;

@@ -7,6 +7,7 @@ needs are what the notebook ``exercises`` computed, and only they stand in attri
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from html import escape
 from importlib.resources import files
@@ -17,7 +18,7 @@ from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
 
-from kanon_book.course.files import GUESS, LETTERS, find_exercises, numbers
+from kanon_book.course.files import GUESS, LETTERS, Exercise, find_exercises, numbers
 from kanon_book.course.learner import workbook
 from kanon_book.course.solving import Solved
 from kanon_book.pages.charts import write_static
@@ -38,6 +39,7 @@ _MARKS = ('class="kanon-exercise', 'class="kanon-progress', "data-chapter=")
 
 #: Pages that show by code how exercises and the project are solved.
 SOLVING = ("notebooks/exercises", "notebooks/project")
+_PYTHON = re.compile(r"\b(?:Python|notebook)\b")
 # What the script may know of an exercise that it does not judge.
 _ASKED = ("key", "choice", "depth", "unit")
 
@@ -127,11 +129,8 @@ class Tasks(SphinxDirective):
         legend = element("legend", {}, called, " ", self.inline(solved.title), " ", depth)
         asked = self.choices(solved) if solved.options else [self.field(solved, "answer_field")]
         check = element("button", {"type": "submit"}, self.words["check"])
-        parts = [legend, self.statement(solved), *asked, element("p", {"class": "kanon-actions"}, check), self.reply()]
-        for place, text in enumerate(solved.hints, start=1):
-            label = self.words["hint"].format(place=place, count=len(solved.hints))
-            summary = element("summary", {}, label)
-            parts.append(element("details", {"class": "kanon-hint"}, summary, *self.parse_text_to_nodes(text)))
+        parts = [legend, self.statement(solved), *self.cell(solved), *asked]
+        parts += [element("p", {"class": "kanon-actions"}, check), self.reply(), *self.hints(solved)]
         parts.append(self.solution(solved))
         name = f"{'review' if again else 'exercise'}-{key.replace('.', '-')}"
         attributes = {"class": "kanon-exercise", "id": name, "data-exercise": _task(key, solved)}
@@ -139,6 +138,25 @@ class Tasks(SphinxDirective):
 
     def statement(self, solved: Solved) -> html:
         return element("div", {"class": "kanon-statement"}, *self.parse_text_to_nodes(solved.statement))
+
+    def hints(self, solved: Solved) -> list[html]:
+        return [
+            element(
+                "details",
+                {"class": "kanon-hint"},
+                element("summary", {}, self.words["hint"].format(place=place, count=len(solved.hints))),
+                *self.parse_text_to_nodes(text),
+            )
+            for place, text in enumerate(solved.hints, start=1)
+        ]
+
+    def cell(self, solved: Solved) -> list[html]:
+        """What is given, as a cell to copy, where the question or a hint speaks of Python or of the notebook."""
+        if not shows_cell(solved):
+            return []
+        code = solved.given.strip()
+        block = nodes.literal_block(code, code, language="python")
+        return [element("details", {"class": "kanon-given"}, element("summary", {}, self.words["given"]), block)]
 
     def reply(self) -> html:
         """The place where a screen reader hears what is said of an answer."""
@@ -187,6 +205,11 @@ class Tasks(SphinxDirective):
         return element("li", {}, element("span", {"class": "kanon-number"}, name), says)
 
 
+def shows_cell(exercise: Exercise | Solved) -> bool:
+    """Whether the page shows the Python that is given: where the question or a hint speaks of it or of the notebook."""
+    return bool(exercise.given.strip() and _PYTHON.search("\n".join([exercise.statement or "", *exercise.hints])))
+
+
 def _task(key: str, solved: Solved) -> str:
     """What the script needs of an exercise, as JSON."""
     names = ("depth", "answer", "low", "high", "unit")
@@ -205,7 +228,8 @@ class Exercises(Tasks):
         link = element("a", {"href": f"{up}exercises/{chapter}.ipynb", "download": ""}, self.words["notebook_link"])
         count = element("span", {"data-chapter": chapter, "data-exercises": len(asked)})
         bar = element("p", {"class": "kanon-bar"}, count, f" {self.words['notebook']} ", link, ".")
-        return [bar, *(self.form(f"{chapter}.{exercise.id}", exercise) for exercise in asked)]
+        rule = element("p", {"class": "kanon-bar"}, self.words["rounding"])
+        return [bar, rule, *(self.form(f"{chapter}.{exercise.id}", exercise) for exercise in asked)]
 
 
 class Review(Tasks):
@@ -251,7 +275,8 @@ class Predict(Tasks):
             element("button", {"type": "button", "class": "kanon-reveal"}, self.words["skip"]),
         )
         field = self.field(solved, "guess_field")
-        parts = [legend, self.statement(solved), field, buttons, self.reply(), self.solution(solved, "guess_answer")]
+        parts = [legend, self.statement(solved), field, buttons, self.reply(), *self.hints(solved)]
+        parts.append(self.solution(solved, "guess_answer"))
         name = f"guess-{key.replace('.', '-')}"
         attributes = {"class": "kanon-exercise kanon-guess", "id": name, "data-exercise": _task(key, solved)}
         shown = element("div", {"class": "kanon-guessed", "data-guess": name}, *inside)
@@ -323,7 +348,8 @@ def write_workbooks(app: Sphinx, error: Exception | None) -> None:
         folder.mkdir(exist_ok=True)
         for chapter in find_exercises():
             if solved := solved_of(app.srcdir / Path(app.config.kanon_executed), chapter):
-                (folder / f"{chapter}.ipynb").write_text(workbook(chapter, solved), "utf-8")
+                text = workbook(chapter, solved, app.config.language)
+                (folder / f"{chapter}.ipynb").write_text(text, "utf-8")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

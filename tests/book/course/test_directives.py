@@ -53,6 +53,18 @@ def test_the_numbers_of_a_check_are_those_that_were_computed(folder):
         assert "says" not in str(task)
 
 
+def test_the_data_are_shown_as_a_cell_where_python_is_needed(folder):
+    cells = {form["id"]: form.select(".kanon-given pre") for form in soup(folder, "hospital").select("form[id]")}
+    shown = {name: [cell.text.strip() for cell in found] for name, found in cells.items() if found}
+    given = 'from kanon_lab import load_microdata\nsurvey = load_microdata("health-survey")'
+    assert shown == {"exercise-hospital-classes": [given]}
+    assert "Round to as many decimals" in soup(folder, "hospital").text
+
+
+def test_a_guess_has_its_hints(folder):
+    assert len(soup(folder, "hospital").select("#guess-hospital-guess .kanon-hint")) == 1
+
+
 def test_a_review_shows_exercises_of_another_chapter_under_their_numbers(folder):
     page = soup(folder, "later")
     assert [form["id"] for form in page.select("form[id]")] == ["review-hospital-alone", "review-hospital-harmless"]

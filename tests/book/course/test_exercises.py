@@ -16,17 +16,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+import kanon_lab
 from kanon_book import places
 from kanon_book.course import Exercise, faults, find_exercises, read_exercises, readings, solve, solved_file, solving
 from kanon_book.course import notebooks as course_notebooks
 from kanon_book.course.__main__ import main
 from kanon_book.course.files import chapter_numbers, exercise_named, exercises_of
 from kanon_book.course.judging import judge, read_answer
+from kanon_book.pages.exercises import shows_cell
 from kanon_lab.errors import DataError, OptionError
 from kanon_lab.recipes.yaml_file import dump_yaml, read_yaml
 
 ROOT = Path(__file__).resolve().parents[3]
 FILES = {**find_exercises(), "hospital": small_course.FILE}
+# Functions that the chapters of the exercises show, and what their results have.
+LIBRARY = {"least", "log", "sd", "persons", "ranges", "groupby", "nunique", "file_risk", "table", "household_size"}
+LIBRARY |= {"f_k", "overlap_mean", "lost", "overlap_all"}
+LIBRARY |= {"frequency_control", "sample_uniques", "global_risk", "expected_reidentifications", "areas_below"}
 HOSPITAL = read_yaml(small_course.FILE)["exercises"]
 
 
@@ -275,6 +281,61 @@ def test_a_wrong_answer_that_is_not_whole_may_be_typed_rounded():
         (False, "high"),
         (True, ""),
     ]
+
+
+def test_a_small_wrong_answer_is_not_taken_for_its_neighbours():
+    """A share of 5/8 where per cent are asked is right as a fraction, and a matter of the unit as a decimal."""
+    wrong = [{"value": "0.5", "says": "of the total"}]
+    asked = Exercise(id="few", depth="compute", title="-", statement="-", unit="per cent", solution="62.5", within=0.6,
+                     hints=["-"], explain="-", wrong=wrong)  # fmt: skip
+    task = solve(asked).to_dict()
+    assert judge(task, readings("5/8", "per cent")) == (True, "")
+    assert judge(task, readings("0.625", "per cent")) == (False, "unit")
+    assert judge(task, readings("0.5", "per cent")) == (False, 0)
+
+
+DECIMALS = {"one decimal": 1, "two decimals": 2, "three decimals": 3}
+
+
+@pytest.mark.parametrize("chapter", [name for name in CHAPTERS if name != "hospital"])
+def test_an_answer_rounded_as_the_page_says_is_right(chapter, solved):
+    """To the decimals that the question names, else to a whole number; a half in either direction."""
+    for exercise in solved(FILES[chapter]):
+        if exercise.options or exercise.depth == "predict":
+            continue
+        named = next((text for text in DECIMALS if text in " ".join(exercise.statement.split())), "")
+        decimals = DECIMALS.get(named, 0)
+        assert math.isclose(exercise.answer, round(exercise.answer, 3 if named else 0), rel_tol=0.02), exercise.id
+        for nudge in (-1e-9, 1e-9):
+            rounded = f"{exercise.answer + nudge:.{decimals}f}"
+            assert judge(exercise.to_dict(), readings(rounded, exercise.unit))[0], (exercise.id, rounded)
+
+
+@pytest.mark.parametrize("chapter", FILES)
+def test_what_a_question_or_hint_names_stands_on_the_page(chapter):
+    """Names of Python stand in hints only where the page shows the cell that has them."""
+    for exercise in read_exercises(FILES[chapter]):
+        shown = f"{exercise.statement} {exercise.given}" if shows_cell(exercise) else exercise.statement
+        for text in exercise.hints:
+            for code in re.findall(r"`([^`]+)`", text):
+                for name in re.findall(r"(?<![\w.\"])[a-z_]+(?![\w\"])", re.sub(r"\"[^\"]*\"", "", code)):
+                    assert name in shown or hasattr(kanon_lab, name) or name in LIBRARY, (exercise.id, name)
+        if "You need Python" in exercise.statement:
+            assert shows_cell(exercise) and exercise.given.strip()
+
+
+def test_each_guess_that_readers_found_blind_has_a_hint():
+    guesses = {"choosing": "two-points-less", "quantities": "narrow-window", "no-sample": "at-least"}
+    for chapter, name in guesses.items():
+        assert len(exercise_named(f"{chapter}.{name}")[1].hints) == 2
+
+
+def test_the_fifteen_richest_are_counted_as_in_the_explorer():
+    """The plans of the exercise and the explorer of its chapter use the same seeds."""
+    given = exercise_named("quantities.the-richest")[1].given
+    notebook = course_notebooks.read_notebook(places.ROOT / "notebooks" / "perturbation.ipynb")
+    parameters = next(cell.source for cell in notebook.cells if "parameters" in cell.metadata.get("tags", []))
+    assert "range(1, 11)" in given and "repeats = 10 " in parameters and "seed = 1 " in parameters
 
 
 def test_hundred_times_too_much_is_a_matter_of_the_unit():
