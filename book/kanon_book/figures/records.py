@@ -183,7 +183,7 @@ def compatibility(frame: pd.DataFrame) -> alt.LayerChart:
     return scene.chart(
         "Which records are compatible",
         "Full line: compatible, as a gap may be any value; dashed: the two differ in a value",
-        f"Three records and whether each two are compatible. {'; '.join(sentences)}.",
+        f"Three records, and which of them are compatible. {'; '.join(sentences)}.",
         7.8,
     )
 
