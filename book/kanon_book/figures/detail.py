@@ -136,10 +136,8 @@ def _scenarios(
 
 def _places_of(labels: list[str]) -> dict[str, float]:
     """Where labels stand on an axis: at the number that each begins with, such as 5 years; else one step apart."""
-    numbers = [re.match(r"\d+(?= |$)", label) for label in labels]
-    if all(numbers) and len({found[0] for found in numbers if found}) == len(labels):
-        return {label: float(found[0]) for label, found in zip(labels, numbers) if found}
-    return {label: float(place) for place, label in enumerate(labels)}
+    places = [float(number[0]) for number in map(re.compile(r"\d+(?= |$)").match, labels) if number]
+    return dict(zip(labels, places if len({*places}) == len(labels) else map(float, range(len(labels)))))
 
 
 def fraction_effect(

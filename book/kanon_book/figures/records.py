@@ -174,12 +174,12 @@ def compatibility(frame: pd.DataFrame) -> alt.LayerChart:
     # Of each pair the ends of its line, and the place of its words.
     lines = (((0.2, 5.15), (0.36, 2.55), (0.25, 3.8), "right"), ((0.35, 6.4), (0.65, 6.4), (0.5, 5.9), "center"))
     lines += (((0.64, 2.55), (0.8, 5.15), (0.75, 3.8), "left"),)
-    for (start, end, at, align), (one, other) in zip(lines, combinations(frame.index, 2)):
-        differ = [key for key in frame if frame.loc[[one, other], key].nunique() > 1]
+    for (start, end, at, align), (first, second) in zip(lines, combinations(frame.index, 2)):
+        differ = [key for key in frame if frame.loc[[first, second], key].nunique() > 1]
         color, says = (ORANGE, f"differ: {listed(differ)}") if differ else (BLUE, "compatible")
         scene.line(start, end, color, dashed=bool(differ), width=3)
         scene.word(*at, says, align=align, color=color)
-        sentences.append(f"{one} and {other}: {says}")
+        sentences.append(f"{first} and {second}: {says}")
     return scene.chart(
         "Which records are compatible",
         "Full line: compatible, as a gap may be any value; dashed: the two differ in a value",
