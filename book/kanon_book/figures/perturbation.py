@@ -136,7 +136,7 @@ def noise_explorer(points: pd.DataFrame, released: Mapping[float, pd.DataFrame],
     if step not in range(len(released)):
         raise OptionError(f"step must be from 0 to {len(released) - 1}, not {step!r}")
     shown = rows[step * len(points)]
-    slider = alt.binding_range(min=0, max=len(released) - 1, step=1, name="strength of the noise: ")
+    slider = alt.binding_range(min=0, max=len(released) - 1, step=1, name="noise: ")
     words = {
         "row": f"data('noisy')[{len(points)} * step]",
         "words": f"['Noise of ' + row.noise + ': ' + row.right + ' of {len(points)} links right',"
