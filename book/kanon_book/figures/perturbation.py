@@ -164,13 +164,13 @@ def _noisy(across: str, up: str) -> list:
     look = {"scale": alt.Scale(zero=False, padding=14), "axis": alt.Axis(tickCount=6)}
     x, noisy_x = (alt.X(f"{field}:Q", title=across.capitalize(), **look) for field in ("x", "x_noisy"))
     y, noisy_y = (alt.Y(f"{field}:Q", title=up.capitalize(), **look) for field in ("y", "y_noisy"))
-    # All steps but the shown one are unseen, and yet on the axes: these do not move.
+    # The points of all steps are on the axes, unseen, so that these do not move.
     base = alt.Chart().encode(x=x, y=y)
     now = base.transform_filter("datum.step == step")
     looks = style.told_apart("link:N", _LINKS, color=(BLUE, ORANGE), dash=([1, 0], [6, 3]), title=None)
     tips = style.tooltips(("point:N", "point"), ("linked:N", "linked to"), ("link:N", "link"))
     return [
-        base.mark_point(size=110, stroke=GREY, strokeWidth=1.5, opacity=1),
+        now.mark_point(size=110, stroke=GREY, strokeWidth=1.5, opacity=1),
         base.encode(x=noisy_x, y=noisy_y).mark_point(opacity=0, aria=False),
         now.mark_rule(stroke=GREY, strokeDash=[2, 3]).encode(x2="x_noisy:Q", y2="y_noisy:Q"),
         now.mark_rule(strokeWidth=2.5).encode(x=noisy_x, y=noisy_y, x2="x_linked:Q", y2="y_linked:Q", **looks),
