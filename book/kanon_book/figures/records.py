@@ -167,13 +167,13 @@ def compatibility(frame: pd.DataFrame) -> alt.LayerChart:
         raise OptionError(f"the picture has room for 3 records, not {len(frame)}")
     scene, sentences = Scene(), []
     for (x, y), (name, row) in zip(((0.18, 6.4), (0.5, 1.3), (0.82, 6.4)), frame.iterrows()):
-        scene.box((x - 0.17, x + 0.17), (y - 1.25, y + 1.25))
+        scene.box((x - 0.15, x + 0.15), (y - 1.25, y + 1.25))
         values = [str(name), *("(gap)" if gap else str(value) for value, gap in zip(row, row.isna()))]
         for i, value in enumerate(values):
             scene.word(x, y + 0.8 * (i - (len(values) - 1) / 2), value, align="center", bold=i == 0)
     # Of each pair the ends of its line, and the place of its words.
-    lines = (((0.2, 5.15), (0.36, 2.55), (0.25, 3.8), "right"), ((0.35, 6.4), (0.65, 6.4), (0.5, 5.9), "center"))
-    lines += (((0.64, 2.55), (0.8, 5.15), (0.75, 3.8), "left"),)
+    lines = (((0.2, 5.15), (0.38, 2.55), (0.26, 3.8), "right"), ((0.33, 6.4), (0.67, 6.4), (0.5, 5.9), "center"))
+    lines += (((0.62, 2.55), (0.8, 5.15), (0.74, 3.8), "left"),)
     for (start, end, at, align), (first, second) in zip(lines, combinations(frame.index, 2)):
         differ = [key for key in frame if frame.loc[[first, second], key].nunique() > 1]
         color, says = (ORANGE, f"differ: {listed(differ)}") if differ else (BLUE, "compatible")
