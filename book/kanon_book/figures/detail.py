@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from collections.abc import Iterable, Mapping
 
 import numpy as np
@@ -91,12 +93,19 @@ def _scenarios(
     legend = alt.Legend(title=geography, columns=2, **log.SYMBOLS)
     colors, shapes = zip(*_PLACES, strict=True)
     looks = style.told_apart("geography:N", places, color=colors, shape=shapes, legend=legend)
+    at = _places_of(ages)
+    rows["at"] = rows["age"].map(at)
+    # Room for the words beside the first and the last marks, on a telephone too.
+    room = 0.33 * (max(at.values()) - min(at.values()) or 1)
     x = alt.X(
-        "age:N",
-        # Room for the words beside the last marks, on a telephone too.
-        scale=alt.Scale(domain=ages, padding=1),
+        "at:Q",
+        scale=alt.Scale(domain=[min(at.values()) - room, max(at.values()) + room], nice=False),
         title=age.capitalize(),
-        axis=alt.Axis(labelAngle=0, grid=False),
+        axis=alt.Axis(
+            values=[*at.values()],
+            labelExpr=f"({json.dumps({f'{place:g}': label for label, place in at.items()})})[datum.value]",
+            grid=False,
+        ),
     )
     y = log.log_axis("Y", "p_identification", (low, high), "p(identification), log scale", grid=False)
     base = alt.Chart(inline_rounded(rows)).encode(
@@ -123,6 +132,12 @@ def _scenarios(
     layers.append(words.transform_filter(alt.datum.age == ages[0]).mark_text(align="right", dx=-9, dy=-9, fontSize=11))
     layers.append(words.transform_filter(alt.datum.age != ages[0]).mark_text(align="left", dx=15, dy=-8, fontSize=11))
     return layers
+
+
+def _places_of(labels: list[str]) -> dict[str, float]:
+    """Where labels stand on an axis: at the number that each begins with, such as 5 years; else one step apart."""
+    places = [float(number[0]) for number in map(re.compile(r"\d+(?= |$)").match, labels) if number]
+    return dict(zip(labels, places if len({*places}) == len(labels) else map(float, range(len(labels)))))
 
 
 def fraction_effect(

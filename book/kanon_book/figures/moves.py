@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from kanon_book.figures.scene import Scene
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
-from kanon_lab.show.colors import BLACK, BLUE, GREEN, GREY, LIGHT_GREY, ORANGE, PURPLE
+from kanon_lab.show.colors import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE
 from kanon_lab.show.style import check_columns, check_room
 
 if TYPE_CHECKING:
@@ -61,37 +61,34 @@ def kinds(frame: pd.DataFrame, keys: Sequence[str]) -> alt.LayerChart:
 
 
 def hurdles(frame: pd.DataFrame) -> alt.LayerChart:
-    """How many of so many attempts each of several conditions leaves, on a logarithmic scale.
+    """How many of so many attempts each of several conditions leaves, as areas inside one another.
 
-    A dark bar for what is left, and a dashed one for what the condition took away. `frame` has ``condition``,
-    ``probability``, and ``left`` (attempts that are left), in their order.
+    An area is in proportion to its number, so that few look few. `frame` has ``condition``, ``probability``, and
+    ``left`` (attempts that are left), in their order.
     """
     check_columns(frame, ("condition", "probability", "left"), "the conditions of an identification")
     start = frame["left"].iloc[0] / frame["probability"].iloc[0]
-    top = math.log10(start)
-    scene, before, y = Scene(), start, 0.0
-    rows = 2.2 * len(frame) + 1
-    for power, words in enumerate(("1", "10", "100", "1k", "10k", "100k", "1M")[: math.ceil(top) + 1]):
-        align = "left" if power == 0 else "right" if power == math.ceil(top) else "center"
-        scene.word(power / top, rows - 0.5, words, align=align, color=GREY)
-    for row in frame.to_dict("records"):
-        left = row["left"]
+    scene, before, tall, edge = Scene(), start, 3.5 * len(frame) + 0.6, 0.26
+    for i, row in enumerate(frame.to_dict("records")):
+        side, y = math.sqrt(row["left"] / start), 3.5 * i + 2
+        if row["left"] < before or i == 0:
+            last = i == len(frame) - 1
+            scene.box((0, side), (0, tall * side), ORANGE if last else BLUE, tint=0.9 if last else 0.18)
+        if side < edge:
+            # From the box to its words: down where they are below it, then to the right.
+            scene.line((0.6 * side, min(tall * side, y)), (0.6 * side, y), GREY, width=1)
+            scene.line((0.6 * side, y), (edge - 0.015, y), GREY, width=1)
         once = "passes always" if row["probability"] == 1 else f"1 in {1 / row['probability']:.3g} passes"
-        scene.word(0, y + 0.5, f"{row['condition']}: {once}")
-        scene.word(1, y + 0.5, f"{left:,.0f}", align="right", bold=True)
-        end, height = math.log10(left) / top, (y + 1, y + 1.9)
-        scene.box((0, end), height, BLUE)
-        if left < before:
-            scene.box((end, math.log10(before) / top), height, ORANGE, dashed=True, fill=False)
-        for power in range(1, math.ceil(top)):
-            scene.line((power / top, y + 1), (power / top, y + 1.9), LIGHT_GREY, width=0.6)
-        before, y = left, y + 2.2
+        scene.word(edge, y - 0.75, f"{row['left']:,.0f}", bold=True)
+        scene.word(edge, y, f"{row['condition']}\n{once}")
+        before = row["left"]
     counts = [f"{row['condition']} {row['left']:,.0f}" for row in frame.to_dict("records")]
     return scene.chart(
         f"Of {start:,.0f} attempts",
-        "Full: still there; dashed: taken away by the condition. Each line is ten times the one before",
-        f"Bars of what is left of {start:,.0f} attempts after each condition, logarithmic. {'; '.join(counts)}.",
-        rows,
+        "Each area: the attempts that are left after a condition, drawn to scale inside those before it",
+        f"Areas inside one another, to scale: what is left of {start:,.0f} attempts after each condition. "
+        f"{'; '.join(counts)}.",
+        tall,
     )
 
 

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import json
 import textwrap
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+
+import pandas as pd
 
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.show import style
-from kanon_lab.show.colors import BLACK, BLUE, GREY, LIGHT_GREY, ORANGE
+from kanon_lab.show.colors import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE
 from kanon_lab.show.style import SHARE, SUBTITLE_WIDTH, alt, finish, live
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _COLORS, _SHAPES = (BLACK, BLUE, ORANGE, GREY), ("diamond", "circle", "square", "triangle-up")
 _EXPLORED = ("method", "label", "linked", "outlying", "il1s")
 _RIGHT, _LOSS = "Right links (%)", "Loss (IL1s; small losses are drawn wider)"
+_LINKS = ("right link", "wrong link")
 # Of the methods; the diamond is for the chosen strength.
 _MARKS = ("circle", "square", "triangle-up", "triangle-down", "cross")
+_INKS = (BLUE, ORANGE, BLACK, GREEN, PURPLE)
 
 
 def by_strength(frame: pd.DataFrame, *, heading: str, strength: str, share: str, note: str = "") -> alt.LayerChart:
@@ -28,7 +29,7 @@ def by_strength(frame: pd.DataFrame, *, heading: str, strength: str, share: str,
     Parameters
     ----------
     frame : DataFrame
-        ``series``, ``strength`` (a number, at equal steps in the order of size) and ``share`` (0-1).
+        ``series``, ``strength`` (a number; the axis is to scale) and ``share`` (0-1).
     heading, strength, share : str
         The title, and what the two axes show.
     note : str
@@ -36,7 +37,7 @@ def by_strength(frame: pd.DataFrame, *, heading: str, strength: str, share: str,
     """
     style.check_columns(frame, ("series", "strength", "share"), "the results of an attack by strength")
     rows = frame[["series", "strength", "share"]]
-    names, steps = list(dict.fromkeys(rows["series"])), sorted(set(rows["strength"]))
+    names = list(dict.fromkeys(rows["series"]))
     style.check_room(names, _COLORS, "series")
     if rows.duplicated(["series", "strength"]).any():
         raise OptionError("a strength occurs twice in one series: distinguish the two in the column series")
@@ -44,7 +45,12 @@ def by_strength(frame: pd.DataFrame, *, heading: str, strength: str, share: str,
     legend = alt.Legend(title=None, columns=2)
     looks = style.told_apart("series:N", names, color=_COLORS, shape=_SHAPES, legend=legend)
     base = alt.Chart(style.inline(rows)).encode(
-        x=alt.X("strength:O", sort=steps, title=strength, axis=alt.Axis(labelAngle=0, format="~g", labelOverlap=True)),
+        x=alt.X(
+            "strength:Q",
+            title=strength,
+            scale=alt.Scale(zero=False, padding=8),
+            axis=alt.Axis(tickCount=6, format="~g", grid=False),
+        ),
         y=alt.Y("share:Q", title=share, axis=alt.Axis(format="~%", tickCount=6)),
         color=looks["color"],
         tooltip=style.tooltips(("series:N", "series"), ("strength:Q", "strength", "~g"), ("share:Q", "share", SHARE)),
@@ -100,13 +106,89 @@ def groups_of_points(frame: pd.DataFrame) -> alt.LayerChart:
     )
 
 
+def noise_explorer(points: pd.DataFrame, released: Mapping[float, pd.DataFrame], *, step: int = 0) -> alt.LayerChart:
+    """How an intruder's links change while noise grows, for invented points, with a slider for the noise.
+
+    A line from each released point to the true point that is closest to it, in standard deviations: the link; where it
+    is wrong, a dotted one to its own. Never points of records: a page would give them away.
+
+    Parameters
+    ----------
+    points : DataFrame
+        Two quantities, by the name of the point.
+    released : mapping
+        By the strength of the noise the same points with noise, weakest first.
+    step : int
+        The strength shown first, from 0.
+    """
+    rows: list[dict] = []
+    for number, (strength, noisy) in enumerate(released.items()):
+        apart = ((noisy.to_numpy()[:, None] - points.to_numpy()) / points.std().to_numpy()) ** 2
+        nearest = points.iloc[apart.sum(axis=2).argmin(axis=1)]
+        row = pd.DataFrame({"step": number, "point": points.index, "linked": nearest.index})
+        for name, frame in {"": points, "_noisy": noisy, "_linked": nearest}.items():
+            row[[f"x{name}", f"y{name}"]] = frame.to_numpy().round(3)
+        wrong = ", ".join(row["point"][row["point"] != row["linked"]])
+        row["link"] = (row["point"] == row["linked"]).map({True: _LINKS[0], False: _LINKS[1]})
+        rows += row.assign(noise=f"{strength:.0%}", right=int((row["link"] == _LINKS[0]).sum()), wrong=wrong).to_dict(
+            "records"
+        )
+    if step not in range(len(released)):
+        raise OptionError(f"step must be from 0 to {len(released) - 1}, not {step!r}")
+    shown = rows[step * len(points)]
+    slider = alt.binding_range(min=0, max=len(released) - 1, step=1, name="noise: ")
+    words = {
+        "row": f"data('noisy')[{len(points)} * step]",
+        "words": f"['Noise of ' + row.noise + ': ' + row.right + ' of {len(points)} links right',"
+        " row.wrong ? 'wrong: ' + row.wrong : 'none is wrong']",
+        "told": "[words[0] + '; ' + words[1]]",
+    }
+    chart = live(
+        style.layered(_noisy(*points), "noisy", rows, style.params({"step": step}, {"step": slider}, words)),
+        title=alt.TitleParams(
+            alt.ExprRef("words"),
+            subtitle=["Hollow: true; full: released. Line: the link to the", "closest true point; dotted: to its own"],
+        ),
+        subject=f"Scatter plot with a control of {len(points)} invented points before and after noise, and the links "
+        "of an intruder. The more noise, the fewer links are right; points far from all others keep theirs longest.",
+        state=f"Noise of {shown['noise']}: {shown['right']} of {len(points)} links right; wrong: "
+        f"{shown['wrong'] or 'none'}.",
+        height=320,
+    )
+    labels = {"step": [f"{strength:.0%}" for strength in released]}
+    return chart.properties(usermeta=chart.usermeta | {"labels": labels})
+
+
+def _noisy(across: str, up: str) -> list:
+    """The true points with their names, the released ones, and a line for each link."""
+    look = {"scale": alt.Scale(zero=False, padding=14), "axis": alt.Axis(tickCount=6)}
+    x, noisy_x = (alt.X(f"{field}:Q", title=across.capitalize(), **look) for field in ("x", "x_noisy"))
+    y, noisy_y = (alt.Y(f"{field}:Q", title=up.capitalize(), **look) for field in ("y", "y_noisy"))
+    # The points of all steps are on the axes, unseen, so that these do not move.
+    base = alt.Chart().encode(x=x, y=y)
+    now = base.transform_filter("datum.step == step")
+    looks = style.told_apart("link:N", _LINKS, color=(BLUE, ORANGE), dash=([1, 0], [6, 3]), title=None)
+    tips = style.tooltips(("point:N", "point"), ("linked:N", "linked to"), ("link:N", "link"))
+    return [
+        now.mark_point(size=110, stroke=GREY, strokeWidth=1.5, opacity=1),
+        base.encode(x=noisy_x, y=noisy_y).mark_point(opacity=0, aria=False),
+        now.mark_rule(stroke=GREY, strokeDash=[2, 3]).encode(x2="x_noisy:Q", y2="y_noisy:Q"),
+        now.mark_rule(strokeWidth=2.5).encode(x=noisy_x, y=noisy_y, x2="x_linked:Q", y2="y_linked:Q", **looks),
+        now.mark_point(filled=True, size=80, shape="square", opacity=1).encode(
+            x=noisy_x, y=noisy_y, color=looks["color"], tooltip=tips
+        ),
+        now.mark_text(dx=-11, dy=-9, fontWeight="bold").encode(text="point:N"),
+    ]
+
+
 def perturbation_explorer(
     frame: pd.DataFrame, *, few: str = "the largest", method: str | None = None, step: int = 1
 ) -> alt.LayerChart:
     """Right links and loss of several methods by strength, with controls for both.
 
-    A line for each method, a second one for the few under the chosen method, marks at the chosen strength, and the
-    result in words as the title. A method with fewer strengths than others stays at its last one.
+    A line with a colour and marks of its own for each method, wide for the chosen one; a dashed one for the few under
+    the chosen method; marks at the chosen strength; and the result in words as the title. A method with fewer
+    strengths than others stays at its last one.
 
     Parameters
     ----------
@@ -143,11 +225,11 @@ def perturbation_explorer(
     )
     state = f"{methods.index(method)} {min(step, steps[method])}"
     start = next(row for row in values if row["state"] == state)
-    colors = f"Blue: the chosen method; orange: the same, of {few} only; grey: the other methods"
+    lines = f"Wide: the chosen method; dashed: the same, of {few} only; thin: the other methods"
     controls = style.params({"method": methods.index(method), "step": step}, bindings, _words(steps.tolist(), few))
     return live(
         style.layered(_explored(methods), "states", values, controls),
-        title=alt.TitleParams(alt.ExprRef("words"), subtitle=textwrap.wrap(colors, SUBTITLE_WIDTH)),
+        title=alt.TitleParams(alt.ExprRef("words"), subtitle=textwrap.wrap(lines, SUBTITLE_WIDTH)),
         subject=subject,
         state=f"At {method}, {start['label']}: right links {percent(start['linked'])}, of {few} "
         f"{percent(start['outlying'])}, loss {start['il1s']:.3f}.",
@@ -168,13 +250,13 @@ def _words(steps: list[int], few: str) -> dict[str, str]:
 
 
 def _explored(methods: list[str]) -> list:
-    columns = alt.ExprRef("width < 360 ? 1 : 2")  # what a telephone has room for
-    shape = alt.Shape(
-        "method:N", scale=style.by_name(methods, _MARKS), legend=alt.Legend(title=None, columns=columns, labelLimit=220)
-    )
+    # What a telephone has room for.
+    legend = alt.Legend(title=None, columns=alt.ExprRef("width < 360 ? 1 : 2"), labelLimit=220, symbolOpacity=1)
+    looks = style.told_apart("method:N", methods, color=_INKS, shape=_MARKS, legend=legend)
     base = alt.Chart().encode(
         x=alt.X("il1s:Q", title=_LOSS, scale=alt.Scale(type="sqrt", zero=True, nice=False), axis=alt.Axis(tickCount=6)),
         y=_links("linked"),
+        color=looks["color"],
         order="step:Q",
         detail="method:N",
         tooltip=style.tooltips(
@@ -188,16 +270,15 @@ def _explored(methods: list[str]) -> list:
     chosen = base.transform_filter("datum.number == method")
     few = chosen.encode(y=_links("outlying"))
     now = base.transform_filter("datum.state == state")
-    mark = {"shape": "diamond", "filled": True, "size": 260, "opacity": 1}
+    mark = {"shape": "diamond", "size": 260, "opacity": 1, "strokeWidth": 2.5}
     return [
-        base.mark_line(color=LIGHT_GREY, strokeWidth=1.2),
-        base.mark_point(color=LIGHT_GREY, filled=True, size=40, opacity=1).encode(shape=shape),
-        few.mark_line(color=ORANGE, strokeWidth=2, strokeDash=[6, 3]),
-        few.mark_point(color=ORANGE, filled=True, size=40, opacity=1).encode(shape=shape),
-        chosen.mark_line(color=BLUE, strokeWidth=2.5),
-        chosen.mark_point(color=BLUE, filled=True, size=45, opacity=1).encode(shape=shape),
-        now.encode(y=_links("outlying")).mark_point(color=ORANGE, **mark),
-        now.mark_point(color=BLUE, **mark),
+        base.mark_line(strokeWidth=1.2, opacity=0.7),
+        base.mark_point(filled=True, size=45, opacity=0.7).encode(shape=looks["shape"]),
+        few.mark_line(strokeWidth=2, strokeDash=[6, 3]),
+        chosen.mark_line(strokeWidth=3),
+        chosen.mark_point(filled=True, size=60, opacity=1).encode(shape=looks["shape"]),
+        now.encode(y=_links("outlying")).mark_point(fill="white", **mark),
+        now.mark_point(filled=True, **mark),
     ]
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from kanon_book.figures.scene import Scene
+from kanon_lab.errors import OptionError
 from kanon_lab.show.colors import BLUE, GREEN, GREY, LIGHT_GREY, ORANGE, PURPLE
 from kanon_lab.show.style import check_columns, check_room
 
@@ -152,6 +154,37 @@ def company(before: pd.DataFrame, after: pd.DataFrame, record: str) -> alt.Layer
         f"Full: the released record counts, for somebody who looks for the person of record {record}",
         f"Released records that count as company of record {record}, by claim. {'; '.join(sentences)}.",
         y + 0.6,
+    )
+
+
+def compatibility(frame: pd.DataFrame) -> alt.LayerChart:
+    """Three records, of which some have a gap, and a line between every two: whether one could be the other.
+
+    A gap may be any value, so that being compatible does not pass from one pair to the next. `frame` has a column a
+    key and the names of the records as its index.
+    """
+    if len(frame) != 3:
+        raise OptionError(f"the picture has room for 3 records, not {len(frame)}")
+    scene, sentences = Scene(), []
+    for (x, y), (name, row) in zip(((0.18, 6.4), (0.5, 1.3), (0.82, 6.4)), frame.iterrows()):
+        scene.box((x - 0.15, x + 0.15), (y - 1.25, y + 1.25))
+        values = [str(name), *("(gap)" if gap else str(value) for value, gap in zip(row, row.isna()))]
+        for i, value in enumerate(values):
+            scene.word(x, y + 0.8 * (i - (len(values) - 1) / 2), value, align="center", bold=i == 0)
+    # Of each pair the ends of its line, and the place of its words.
+    lines = (((0.2, 5.15), (0.38, 2.55), (0.26, 3.8), "right"), ((0.33, 6.4), (0.67, 6.4), (0.5, 5.9), "center"))
+    lines += (((0.62, 2.55), (0.8, 5.15), (0.74, 3.8), "left"),)
+    for (start, end, at, align), (first, second) in zip(lines, combinations(frame.index, 2)):
+        differ = [key for key in frame if frame.loc[[first, second], key].nunique() > 1]
+        color, says = (ORANGE, f"differ: {listed(differ)}") if differ else (BLUE, "compatible")
+        scene.line(start, end, color, dashed=bool(differ), width=3)
+        scene.word(*at, says, align=align, color=color)
+        sentences.append(f"{first} and {second}: {says}")
+    return scene.chart(
+        "Which records are compatible",
+        "Full line: compatible, as a gap may be any value; dashed: the two differ in a value",
+        f"Three records, and which of them are compatible. {'; '.join(sentences)}.",
+        7.8,
     )
 
 

@@ -16,9 +16,11 @@ class Scene:
     def __init__(self) -> None:
         self.marks: dict[str, list[dict]] = {name: [] for name in _LAYERS}
 
-    def box(self, x: tuple, y: tuple, color: str = GREY, *, fill: bool = True, dashed: bool = False) -> None:
+    def box(
+        self, x: tuple, y: tuple, color: str = GREY, *, fill: bool = True, dashed: bool = False, tint: float = 0.18
+    ) -> None:
         """An outlined box, tinted or not."""
-        look = {"stroke": color, "fill": color, "opacity": 0.18 if fill else 0, "dash": [4, 3] if dashed else [1, 0]}
+        look = {"stroke": color, "fill": color, "opacity": tint if fill else 0, "dash": [4, 3] if dashed else [1, 0]}
         self.marks["box"].append({"x": x[0], "x2": x[1], "y": y[0], "y2": y[1], **look})
 
     def line(self, start: tuple, end: tuple, color: str = GREY, *, dashed: bool = False, width: float = 1.5) -> None:

@@ -110,6 +110,9 @@ def perturbations():
         ),
         "groups_of_points": perturbation_figures.groups_of_points(points),
         "perturbation_explorer": perturbation_figures.perturbation_explorer(explored),
+        "noise_explorer": perturbation_figures.noise_explorer(
+            points[["x", "y"]].set_axis(list("ABC")), {0.1: points[["x", "y"]].set_axis(list("ABC")) + 0.1}
+        ),
     }
 
 
@@ -268,6 +271,7 @@ ROWS = {
     "by_strength": 3,
     "groups_of_points": 5,
     "perturbation_explorer": 4,
+    "noise_explorer": 3,
     "indicator_intervals": 6,
     "risk_utility": 4,
     "tradeoff_explorer": 6,

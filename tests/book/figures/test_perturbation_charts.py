@@ -84,6 +84,17 @@ def test_the_other_methods_have_names(grid):
     assert all(f">{method}<" in text for method in METHODS)
 
 
+def test_every_method_has_a_colour_and_a_mark_of_its_own(grid):
+    spec = perturbation_figures.perturbation_explorer(grid).to_dict()
+    for channel in ("color", "shape"):
+        (scale,) = {json.dumps(at[channel]["scale"]) for at in encodings(spec) if channel in at}
+        assert len({*json.loads(scale)["range"]}) == len(json.loads(scale)["domain"]) == len(METHODS)
+
+
+def encodings(spec):
+    return [layer["encoding"] for layer in spec["layer"]]
+
+
 def test_its_controls_reach_every_state(grid):
     spec = perturbation_figures.perturbation_explorer(grid).to_dict()
     bound = {param["name"]: param["bind"] for param in spec["params"] if "bind" in param}
@@ -117,12 +128,13 @@ def test_an_explorer_that_cannot_be_drawn_is_refused(grid, change, start, messag
 def test_series_by_strength_are_drawn_in_the_order_of_size(series):
     chart = by_strength(series.sample(frac=1, random_state=1))
     text = drawn(chart)
-    for words in ("all <&>", "largest", "Links", "A note", "Noise", "0.02"):
+    for words in ("all <&>", "largest", "Links", "A note", "Noise", "0.2"):
         assert f">{words}<" in text
     description = chart.to_dict()["description"]
     assert "all <&>: 50% at 0.02, 25% at 0.1, 12.5% at 1" in description
     assert "largest: 75% at 0.02, 50% at 0.1, 0.4% at 1" in description
-    assert chart.to_dict()["layer"][0]["encoding"]["x"]["sort"] == [0.02, 0.1, 1]
+    # To scale: 0.02 lies closer to 0.1 than that does to 1.
+    assert chart.to_dict()["layer"][0]["encoding"]["x"]["type"] == "quantitative"
 
 
 def test_series_that_cannot_be_told_apart_are_refused(series):
@@ -132,6 +144,28 @@ def test_series_that_cannot_be_told_apart_are_refused(series):
         by_strength(pd.concat([series.head(1).assign(series=str(i)) for i in range(5)]))
     with pytest.raises(OptionError, match="needs the column 'share'"):
         by_strength(series.drop(columns="share"))
+
+
+POINTS = pd.DataFrame({"income": [0.0, 4, 20], "age": [0.0, 0, 10]}, index=list("ABC"))
+# A moves past the middle between A and B, all others stay.
+RELEASED = {0.1: POINTS + 0.0, 0.5: POINTS.assign(income=[2.5, 4, 20])}
+
+
+def test_a_link_goes_to_the_closest_true_point():
+    spec = perturbation_figures.noise_explorer(POINTS, RELEASED, step=1).to_dict()
+    links = {(row["step"], row["point"]): (row["linked"], row["link"]) for row in spec["data"]["values"]}
+    assert [links[0, name] for name in "ABC"] == [(name, "right link") for name in "ABC"]
+    assert links[1, "A"] == ("B", "wrong link") and links[1, "B"] == ("B", "right link")
+    assert "Noise of 50%: 2 of 3 links right; wrong: A." in spec["description"]
+    assert spec["usermeta"]["labels"] == {"step": ["10%", "50%"]}
+
+
+@pytest.mark.parametrize(("step", "words"), [(0, ("10%: 3", "none is wrong")), (1, ("50%: 2", "wrong: A"))])
+def test_the_links_are_said_at_every_strength(step, words):
+    text = drawn(perturbation_figures.noise_explorer(POINTS, RELEASED, step=step))
+    assert f">Noise of {words[0]} of 3 links right<" in text and f">{words[1]}<" in text
+    with pytest.raises(OptionError, match="step must be from 0 to 1, not 2"):
+        perturbation_figures.noise_explorer(POINTS, RELEASED, step=2)
 
 
 def test_every_point_leads_to_the_mean_of_its_group():

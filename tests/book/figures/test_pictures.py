@@ -28,6 +28,7 @@ INCOMES = pd.Series([100, 200, 300, 400], index=list("ABCD"))
 INTERVALS = {"kind": "mean", "overlap": 0.625}
 for _side, _ends in {"before": (1000, 2000, 1400), "after": (1500, 3500, 2600)}.items():
     INTERVALS |= dict(zip((f"lower_{_side}", f"upper_{_side}", f"estimate_{_side}"), _ends))
+GAPS = pd.DataFrame({"sex": ["f", "f", None], "school": ["low", "high", "high"]}, index=list("ABC"))
 LIST = pd.DataFrame({"name": ["Ana", "Eva", "Leo"], "place": list("abb"), "age": [1, 2, 2]})
 FILE = pd.DataFrame({"place": list("ba"), "age": [2, 1], "ill": ["flu", "none"]})
 POINTS = pd.DataFrame({"age": [20, 30, 50, 60], "pay": [5, 7, 9, 11]})
@@ -52,6 +53,7 @@ MADE = {
     "records_by_class": lambda: records.records_by_class({"Few": FEW}, ["place", "age"]),
     "lattice": lambda: records.lattice(PLANS, ["place", "age"], below="below", k_required=2),
     "company": lambda: records.company(BEFORE, AFTER, "1"),
+    "compatibility": lambda: records.compatibility(GAPS),
     "subset_tree": lambda: records.subset_tree(subsets("4"), list(FEW), who="person 4"),
     "joined_tables": lambda: linkage.joined_tables(LIST, FILE, ["place", "age"], name="name", sensitive="ill"),
     "kinds": lambda: moves.kinds(KINDS, ["age", "work"]),
@@ -67,6 +69,7 @@ TOLD = {
     "records_by_class": ["Few: k = 1", "Classes: 1 and 2 (a, 1).", "Alone: 3, 4 and 5."],
     "lattice": ["2 leave records below k = 2", "1 are enough and lowest: place 0 and age 1", "Above these 1 need no"],
     "company": ["compatible: 1, 3 and 4;", "own class: 1;", "true key: 1."],
+    "compatibility": ["A and B: differ: school;", "A and C: differ: school;", "B and C: compatible."],
     "subset_tree": [
         "7 sets",
         "Minimal sample uniques of person 4: age",
@@ -87,10 +90,11 @@ WRITTEN = {
     "records_by_class": {"Few: k = 1": 1, "A, 2 alike": 2, "alone": 3},
     "lattice": {"3 below k": 1, "2 below k": 1, "enough": 1, "not counted": 1},
     "company": {"(gap)": 1, "3": 2, "1": 3},
+    "compatibility": {"A": 1, "(gap)": 1, "differ: school": 2, "compatible": 1},
     "subset_tree": {"alone": 1, "left out": 3, "2 alike": 3},
     "joined_tables": {"name": 1, "ill": 1, "place": 2, "Ana": 1, "flu": 1},
     "kinds": {"old, baker": 1, "young, smith": 1, "2": 3},
-    "hurdles": {"1,000,000": 1, "40,000": 1, "10,000": 1, "(b): 1 in 25 passes": 1},
+    "hurdles": {"1,000,000": 1, "40,000": 1, "10,000": 1, "(b)": 1, "1 in 25 passes": 1, "passes always": 1},
     "crowd": {"mother: 40 alike": 1, "the whole: 1 alike": 1},
     "flow": {"10 truly": 1, "26, 31% truly": 1, "74, 97% truly": 1},
     "swapped": {"A  100": 1, "100  B": 1, "200  A": 1},
@@ -147,15 +151,20 @@ def test_dots_and_marks_are_as_many_as_persons():
     assert len(full) == 3 + 1 + 1
 
 
+def test_a_line_joins_what_is_compatible_and_a_dashed_one_what_is_not():
+    """A gap may be any value: B and C agree in all that both have, and A differs from either."""
+    assert [row["dash"] != [1, 0] for row in rows("compatibility", "rule")] == [True, True, False]
+
+
 def test_only_rows_with_the_same_keys_are_joined():
     """Eva and Leo share theirs, so neither is joined to the record that both fit."""
     assert len(rows("joined_tables", "rect")) == 2
     assert len(rows("joined_tables", "rule")) == 3
 
 
-def test_lengths_are_in_proportion():
-    bars = [row for row in rows("hurdles", "rect") if row["opacity"]]
-    assert [round(6 * row["x2"], 3) for row in bars] == [6.0, 4.602, 4.0]
+def test_lengths_and_areas_are_in_proportion():
+    areas = [(row["x2"] - row["x"]) * (row["y2"] - row["y"]) for row in rows("hurdles", "rect")]
+    assert [area / areas[0] for area in areas] == pytest.approx([1, 0.04, 0.01])
     ends = [row for row in rows("flow", "area") if row["x"] == 0.27]
     wide = [row["y2"] - row["y"] for row in ends]
     assert [round(each / wide[0], 3) for each in wide] == [1.0, 2.25, 0.25, 9.0]  # of 8, 18, 2 and 72 persons
@@ -166,6 +175,8 @@ def test_lengths_are_in_proportion():
 def test_pictures_that_would_mislead_are_refused():
     with pytest.raises(OptionError, match="nothing in common"):
         moves.overlap(INTERVALS | {"lower_after": 2500}, "mean income")
+    with pytest.raises(OptionError, match="room for 3 records, not 2"):
+        records.compatibility(GAPS.head(2))
     with pytest.raises(OptionError, match="swapping keeps all values"):
         moves.swapped(INCOMES, INCOMES + 1, window=1)
     with pytest.raises(OptionError, match="needs the column 'subsample'"):

@@ -227,6 +227,16 @@ def test_scenarios_are_named_with_their_risks(scenarios):
 
 
 @pytest.mark.parametrize(
+    ("ages", "places"),
+    [(("1 year", "5 years"), [1, 5]), (("fine", "coarse"), [0, 1]), (("5 years", "5 months"), [0, 1])],
+)
+def test_bands_of_ages_are_drawn_to_scale_where_they_have_a_number(scenarios, ages, places):
+    chart = detail_figures.scenario_risks(scenarios.assign(age=[*ages] * 2))
+    assert chart.to_dict()["layer"][0]["encoding"]["x"]["axis"]["values"] == places
+    assert all(f">{age}<" in drawn(chart) for age in ages)
+
+
+@pytest.mark.parametrize(
     ("change", "message"),
     [
         (lambda t: pd.concat([t, t]), "occurs twice"),
