@@ -56,8 +56,8 @@ def open(file, language, no_browser, port, wait, as_json):
 
     FILE is a microdata file or a data set such as health-survey. Without FILE, choose a file in the page, from the
     folder where you started the command. Nobody else can open the page: it needs this machine and the token in the
-    printed address. Close the window or press Ctrl-C to end. The files that you saved remain, and the settings of your
-    work, without data.
+    printed address. Close the window or press Ctrl-C to end. The files that you saved remain.
+    So do the settings of your work, which contain no data.
     """
     if find_spec("voila") is None:
         raise MissingPackageError("the workbench needs voila: pip install 'kanon-lab[workbench]'")
