@@ -132,7 +132,7 @@ def test_recorded_traps(book):
 
 
 def test_recorded_rivals(book):
-    """Each is stopped by its own limit; where the keys are too few, somebody who knows one thing more finds pupils alone."""
+    """Each is stopped by its own limit; with too few keys, somebody who knows one thing more finds pupils alone."""
     results = book["project"]
     rivals = results["rivals"].set_index("what is different from the model")
     few = "keys are district, sex and age"
