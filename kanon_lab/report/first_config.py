@@ -489,10 +489,14 @@ def first_steps(guesses: pd.DataFrame, sure: pd.DataFrame) -> list[dict[str, Any
     if homes:
         steps.append({"remove_variables": {"variables": homes[:1]}})
     if quantities:
-        gaps = sure.loc[sure["variable"].isin(quantities), "missing"].any()
-        most = json.loads(limit_of("numeric_linkage").example)
-        groups = {"variables": quantities, "k_required": math.ceil(1 / most)}
-        steps.append({"microaggregate": groups | ({"missing": "leave"} if gaps else {})})
+        size = math.ceil(1 / json.loads(limit_of("numeric_linkage").example))
+        gaps = set(sure.loc[sure["missing"] > 0, "variable"])
+        # Together only those that every record has: a record that lacks one quantity of several can't be grouped.
+        if whole := [name for name in quantities if name not in gaps]:
+            steps.append({"microaggregate": {"variables": whole, "k_required": size}})
+        for name in quantities:
+            if name in gaps:
+                steps.append({"microaggregate": {"variables": [name], "k_required": size, "missing": "leave"}})
     importance = {name: place for place, name in enumerate(keys, 1)}
     return [*steps, {"shuffle_records": {}}, {"suppress": {"importance": importance, "claim": "true_key"}}]
 

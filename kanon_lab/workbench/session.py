@@ -278,7 +278,8 @@ class Session:
             if is_there and not overwrite:
                 raise OptionError(f"{path}: is there and holds something else; choose another name, or replace it")
             if what == "recipe":
-                files.write_text(path, text)
+                with files.atomic_path(path, mode=0o600) as place:  # it has the seed
+                    place.write_bytes(text.encode())
             elif what == "protected":
                 (result or self.judge()).protection.write(path, overwrite=overwrite)
         if what in ("page", "internal"):

@@ -39,6 +39,28 @@ def test_it_begins_with_the_settings_that_init_writes():
     assert Session("survey.csv").draft.configuration == {name: value for name, value in written.items() if value}
 
 
+def test_first_steps_can_be_applied_to_quantities_of_which_one_has_gaps():
+    frame = pd.read_csv("survey.csv")
+    n = len(frame)
+    frame = frame.assign(rent=[None if i % 3 else 300.0 + i for i in range(n)], spent=[7.0 * i for i in range(n)])
+    frame.to_csv("gaps.csv", index=False)
+    session = Session("gaps.csv")
+    draft = session.draft.with_settings(key_variables=["sex", "age"], numeric_variables=["rent", "spent"])
+    session.change(draft)
+    session.change(session.with_first_steps())
+    assert [entry.settings["variables"] for entry in session.draft.steps if entry.name == "microaggregate"] == [
+        ["spent"],
+        ["rent"],
+    ]
+    released = session.judge().protection.frame
+    assert released["rent"].isna().sum() == frame["rent"].isna().sum()
+
+
+def test_a_recipe_which_has_the_seed_is_for_its_owner_alone(session):
+    session.write("recipe", "recipe.yml")
+    assert Path("recipe.yml").stat().st_mode & 0o777 == 0o600
+
+
 def test_what_is_written_is_what_the_commands_write(session):
     draft = session.draft.with_step("recode", BANDS).with_step("shuffle_records", {})
     session.change(draft.with_step("suppress", SUPPRESS))
