@@ -86,9 +86,9 @@ class Memory:
         """Whether something holds for each row of the first array, which follows from them all; computed once."""
         if (kept := self.number(key := self.key(name, *arrays))) is not None:
             return np.unpackbits(np.frombuffer(kept, dtype=np.uint8), count=len(arrays[0])).astype(bool)
-        found = compute()
-        self.keep(key, np.packbits(found).tobytes())
-        return found
+        holds = compute()
+        self.keep(key, np.packbits(holds).tobytes())
+        return holds
 
     def number(self, key: bytes) -> Any:
         """What was kept under a key, or None."""

@@ -3,7 +3,6 @@ from .editions import compare_editions as compare_editions
 from .file_measures import Measures as Measures
 from .file_measures import attacker_risks as attacker_risks
 from .file_measures import measure as measure
-from .household_sets import household_sets as household_sets
 from .inference import Guesses as Guesses
 from .inference import guesses_of as guesses_of
 from .information_loss import QuantityLoss as QuantityLoss
@@ -52,6 +51,7 @@ from .sensitive_values import PSensitivity as PSensitivity
 from .sensitive_values import alpha_k as alpha_k
 from .sensitive_values import diversity as diversity
 from .sensitive_values import p_sensitivity as p_sensitivity
+from .sets_of_households import household_sets as household_sets
 from .special_uniques import Suda as Suda
 from .special_uniques import suda as suda
 from .special_uniques import unique_keys as unique_keys

@@ -463,15 +463,15 @@ class _Search:
         asked, person = agrees & (self._alike >= k), self.person
 
         def fewer() -> np.ndarray:
-            known, told = np.column_stack([codes, true]), np.column_stack([codes, shown])
+            known, released = np.column_stack([codes, true]), np.column_stack([codes, shown])
             if person is not None:
-                return asked & (met_by(known, told, person) < k)
+                return asked & (met_by(known, released, person) < k)
             # Only those are looked for of which not even the equal ones are enough.
             alike, _ = distinct_rows(codes)
             group, _ = distinct_rows(np.concatenate([np.column_stack([alike, side]) for side in (true, shown)]))
             equal = np.bincount(group[self.n :], minlength=int(group.max()) + 1)
             rest = asked & (equal[group[: self.n]] < k)
-            rest[rest] = met_by(known[rest], told) < k
+            rest[rest] = met_by(known[rest], released) < k
             return rest
 
         return remembered_rows(f"below {k}", fewer, codes, true, shown, asked, person)

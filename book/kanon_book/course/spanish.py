@@ -40,7 +40,7 @@ def read_catalogue(path: Path) -> Any:
         with path.open("rb") as file:
             return read_po(file, locale=LANGUAGE, abort_invalid=True)
     except (PoFileError, ValueError) as error:  # Babel and Sphinx would pass over a line that they cannot read
-        raise KanonLabError(f"{path}: is no catalogue of messages ({error}); mend it") from None
+        raise KanonLabError(f"{path}: is not a catalogue of messages ({error}); correct it") from None
 
 
 def translation(path: Path, message: str) -> str | None:

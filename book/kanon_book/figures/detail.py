@@ -96,10 +96,10 @@ def _scenarios(
     at = _places_of(ages)
     rows["at"] = rows["age"].map(at)
     # Room for the words beside the first and the last marks, on a telephone too.
-    room = 0.33 * (max(at.values()) - min(at.values()) or 1)
+    span = max(at.values()) - min(at.values()) or 1
     x = alt.X(
         "at:Q",
-        scale=alt.Scale(domain=[min(at.values()) - room, max(at.values()) + room], nice=False),
+        scale=alt.Scale(domain=[min(at.values()) - 0.36 * span, max(at.values()) + 0.6 * span], nice=False),
         title=age.capitalize(),
         axis=alt.Axis(
             values=[*at.values()],

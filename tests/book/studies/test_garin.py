@@ -394,7 +394,7 @@ def test_the_second_step_is_the_greater_one(figures):
     assert [each.tolist() for each in by_area] == [pytest.approx([47, 61, 61]), pytest.approx([20, 23, 21])]
     square = [area**2 for area in (1, 4, 14)]
     assert (square[2] / square[1] - 1) / 10 < (square[1] / square[0] - 1) / 3 / 4
-    assert "47-61 % to 20-23 %" in figures.loc["text/second-step", "reason"]
+    assert "47-61% to 20-23%" in figures.loc["text/second-step", "reason"]
     assert "2.99, 3.28, 3.08" in figures.loc["text/second-step", "reason"]
 
 

@@ -76,7 +76,7 @@ def test_a_file_and_a_population_that_contradict_each_other_say_so():
 
 @pytest.mark.parametrize(
     ("persons", "fault"),
-    [([np.nan, 1], "no count"), ([-1, 1], "no count"), (["x", "y"], "not numbers"), ([0, 0], "no persons")],
+    [([np.nan, 1], "not a count"), ([-1, 1], "not a count"), (["x", "y"], "not numbers"), ([0, 0], "no persons")],
 )
 def test_counts_that_are_none_are_refused(persons, fault):
     with pytest.raises(DataError, match=fault):

@@ -77,7 +77,7 @@ def test_whole_and_fractional_bands_read_differently():
     # The guide's footnote 1: shifted edges put 9999.5 in the wrong class.
     income = pd.Series([9999, 9999.5, 10000])
     assert texts(cut_bands(income, bands=[0, 10000, 20000])) == ["[0, 10000)", "[0, 10000)", "[10000, 20000)"]
-    with pytest.raises(DataError, match="row 1: a number with a fraction.*whole is false"):
+    with pytest.raises(DataError, match="row 1: a number with a fraction.*whole: false"):
         cut_bands(income, bands=[0, 10000, 20000], whole=True)
 
 
@@ -130,7 +130,7 @@ NO_NUMBERS = {
         pd.Series([2**63], dtype="uint64"),
         pd.Series([10**400]),
     ],
-    "no number": [pd.Series([1j]), pd.Series([object()])],
+    "not a number": [pd.Series([1j]), pd.Series([object()])],
     "lists": [pd.Series([[1], [2]])],
 }
 

@@ -87,7 +87,7 @@ def test_numbers_text_and_truth_are_told_apart():
         ({"urban": ["city"], "big": ["city"]}, "a value of group 2 is named twice"),
         ({"a": [1], "b": [1.0]}, "named twice"),
         ({True: ["city"]}, "put it in quotes"),
-        ({"": ["city"]}, "no text"),
+        ({"": ["city"]}, "not text"),
     ],
 )
 def test_groups_that_cannot_be_used_are_refused(groups, message):

@@ -58,7 +58,7 @@ def test_bands_hold_what_lies_between_their_edges_and_refuse_the_rest(edges, clo
     hierarchy = Hierarchy.from_intervals([edges], closed=closed)
     inside = [v for v in values if (edges[0] <= v < edges[-1] if closed == "left" else edges[0] < v <= edges[-1])]
     if len(inside) < len(values):
-        with pytest.raises(DataError, match="reach"):
+        with pytest.raises(DataError, match="inside the bands"):
             hierarchy.recode(pd.Series(values), 1)
     if not inside:
         return

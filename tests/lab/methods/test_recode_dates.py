@@ -77,5 +77,5 @@ def test_a_reference_goes_with_age_alone():
     for options in ({"to": "age"}, {"to": "year", "reference": "2011-11-01"}, {"to": "week"}):
         with pytest.raises(OptionError):
             recode_dates(born, **options)
-    with pytest.raises(OptionError, match="no date"):
+    with pytest.raises(OptionError, match="not a date"):
         recode_dates(born, to="age", reference="1 November")

@@ -247,7 +247,7 @@ def test_notes_say_what_the_numbers_do_not():
     assert f"k achieved is {counted['k_achieved']} and {counted['sample_uniques']} records are unique" in size
     assert "values of household are the same as in the input" in order
     removed = chain.apply("remove_variables", {"variables": ["household", "birth_date"]}).notes
-    assert [note.split(":")[0] for note in removed][1:2] == ["released unchanged, and without a role"]
+    assert [note.split(":")[0] for note in removed][1:2] == ["released unchanged and without a role"]
     assert not any("order" in note for note in removed)  # that of this file is random
     assert not any("birth_date" in note or "k achieved" in note for note in removed)
     assert not any("order" in note for note in chain.apply("shuffle_members").notes)
