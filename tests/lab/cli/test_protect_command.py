@@ -193,7 +193,7 @@ def test_output_for_people(capsys, folder, tmp_path):
     out = " ".join(out.split())
     for text in [
         "keys: region, sex, age",
-        "released unchanged and without a role: s",
+        "released unchanged, and without a role: s",
         "household_level is step 1; the first under steps is step 2",
         "direct identifiers dropped: name",
         "(one record per household)",
