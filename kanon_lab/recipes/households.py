@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from kanon_lab.classes.table import is_agreeing
 from kanon_lab.columns import coded, distinct, one_column, refuse
 from kanon_lab.errors import DataError, about, shortened
 from kanon_lab.recipes.measured import joint_codes
@@ -169,11 +170,8 @@ def shared_by_members(home: np.ndarray, code: np.ndarray) -> float:
     """Share (0-1) of the households with several known members whose members all have the same value."""
     known = (home >= 0) & (code >= 0)
     home, code = home[known], code[known]
-    some = np.zeros(int(home.max(initial=-1)) + 1, dtype=code.dtype)
-    some[home] = code
-    several = np.bincount(home, minlength=len(some)) > 1
-    differ = np.bincount(home, code != some[home], len(some)) > 0
-    return 1 - float(differ[several].mean()) if several.any() else 0.0
+    several = np.bincount(home) > 1
+    return float(is_agreeing(home, code, len(several))[several].mean()) if several.any() else 0.0
 
 
 def alike_neighbours(codes: np.ndarray) -> tuple[float, float, float]:

@@ -207,7 +207,7 @@ class Session:
         progress("")
         release = Release(protection, k_of(config.limits, config.recipe.k_required))
         later = [name for name in config.limits if LIMITS[name].taken_from == "release"]
-        soon = [row for name in config.limits if name not in later for row in release.rows(name, config.limits[name])]
+        soon = [row for name, limit in config.limits.items() if name not in later for row in release.rows(name, limit)]
         early(pd.DataFrame(soon, columns=VERDICT, dtype=object), later)
         return Result(draft, config, protection, release, judge_release(release, config.limits))
 
