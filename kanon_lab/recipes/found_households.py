@@ -15,12 +15,14 @@ from kanon_lab.classes.table import counted
 from kanon_lab.columns import distinct, distinct_rows, named_columns
 from kanon_lab.measures import household_sets, with_household_composition
 from kanon_lab.recipes.guessing import divergence, joint
-from kanon_lab.recipes.households import OF_HOUSEHOLDS, shared_by_members
+from kanon_lab.recipes.households import shared_by_members
 from kanon_lab.recipes.persons import linked_records
 from kanon_lab.recipes.state import Chain
 
 # So many nats of evidence are asked for that members share a column: luck in one of a million files.
 EVIDENCE = 14
+# Part of the households that would differ by chance and agree: a column that fewer share says little of a household.
+AGREEING = 1 / 3
 
 
 class FoundHouseholds(NamedTuple):
@@ -89,9 +91,9 @@ def _found_by_shared(protection: Chain, k: int) -> tuple[list[str], FoundHouseho
 
 
 def shared_columns(home: np.ndarray, columns: dict[str, np.ndarray]) -> list[str]:
-    """The columns, by name their codes (-1 missing), that members of nearly every household share, and not by chance.
+    """The columns, by name their codes (-1 missing), that members of a household share more often than by chance.
 
-    At most one household in ten differs, and of those that would by chance at most one in ten.
+    Of the households that would differ by chance, at least one in three agrees: group means split some households.
     """
     evidence, known = EVIDENCE + log(max(len(columns), 1)), home >= 0
     return [name for name, code in columns.items() if _is_shared(home[known], code[known], evidence)]
@@ -99,14 +101,14 @@ def shared_columns(home: np.ndarray, columns: dict[str, np.ndarray]) -> list[str
 
 def _is_shared(home: np.ndarray, code: np.ndarray, evidence: float) -> bool:
     share, known = shared_by_members(home, code), code >= 0
-    if share < OF_HOUSEHOLDS:
-        return False
     several = np.bincount(np.bincount(home[known]))
     several[:2] = 0  # households by their known members, of whom there are two or more
     often, households = np.bincount(code[known]) / np.count_nonzero(known), int(several.sum())
+    if not households:
+        return False
     chance = sum(float((often**size).sum()) * several[size] for size in np.flatnonzero(several)) / households
-    rarely = 1 - share <= (1 - OF_HOUSEHOLDS) * (1 - chance)
-    return chance < 1 and rarely and households * divergence(share, chance) >= evidence
+    agrees = share - chance >= AGREEING * (1 - chance)
+    return chance < 1 and agrees and households * divergence(share, chance) >= evidence
 
 
 def _outsiders(home: np.ndarray, shared: np.ndarray, known: np.ndarray, shown: np.ndarray) -> np.ndarray:

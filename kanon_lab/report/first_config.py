@@ -9,13 +9,15 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from kanon_lab.columns import named_columns, named_rows
+from kanon_lab.columns import distinct, named_columns, named_rows
 from kanon_lab.data.names import meanings, means, names_key
 from kanon_lab.digits import local
 from kanon_lab.errors import shortened, visible
 from kanon_lab.measures.registry import LIMITS, limit_of
+from kanon_lab.recipes.found_households import shared_columns
 from kanon_lab.recipes.identifiers import KINDS, identifiers_of, places_in
 from kanon_lab.recipes.persons import repeating_codes, wave_of
 from kanon_lab.recipes.yaml_file import dump_yaml
@@ -64,6 +66,8 @@ _LISTS = ("key_variables", "direct_identifiers", "sensitive_variables", "numeric
 _MANY = 20
 # The last band of an age begins here.
 _OPEN_AGE = 75
+# Values are swapped within so many of the records.
+_WINDOW = 0.1
 # Columns that a reason names at most.
 _MOST_NAMES = 3
 # Why a column tells nothing of anybody.
@@ -86,6 +90,7 @@ class Guess:
     columns: tuple[str, ...] = ()
     bands: int = 0
     date_format: str = ""
+    shared: bool = False
 
     def as_(self, role: str, why: str, *other: str, columns: tuple[str, ...] = ()) -> Guess:
         """Of that role, and unsure where it may be others."""
@@ -104,8 +109,9 @@ def guess_roles(
     Columns are those of `Guess`: ``role`` is one of `ROLES` (one weight, household and sampling unit at most, and a key
     variable wherever some column has two values or more), ``why`` a key of ``words.csv`` without its ``by_``,
     ``other`` roles that it may have as well, ``columns`` others that `why` is about, ``bands`` the years of the bands
-    of an age to begin with (0 where it needs none, or none leave two of them), and ``date_format`` how a key variable
-    writes the dates of which years are to be released ("" where it holds none).
+    of an age to begin with (0 where it needs none, or none leave two of them), ``date_format`` how a key variable
+    writes the dates of which years are to be released ("" where it holds none), and ``shared`` says that members of the
+    household share it, as `shared_quantities` finds.
 
     Names are matched with words in English, Spanish and Catalan (``guess.csv``), whatever their case and accents. A
     weight is 1 or more in every record; a household has 15 members in the mean at most; what is called a name or a
@@ -134,7 +140,19 @@ def guess_roles(
     if all(guess.role != "key_variables" for guess in guesses.values()):
         rest = [guess for guess in guesses.values() if (guess.role, guess.why) == ("", "few")][:_FALLBACK]
         guesses |= {guess.variable: guess.as_("key_variables", "few", "sensitive_variables") for guess in rest}
-    return pd.DataFrame([asdict(guess) for guess in guesses.values()], columns=[field.name for field in fields(Guess)])
+    result = pd.DataFrame(
+        [asdict(guess) for guess in guesses.values()], columns=[field.name for field in fields(Guess)]
+    )
+    return result.assign(shared=result["variable"].isin(shared_quantities(frame, result)))
+
+
+def shared_quantities(frame: pd.DataFrame, roles: pd.DataFrame) -> list[str]:
+    """Quantities that members of a household share more often than by chance, by `roles` as of `guess_roles`."""
+    homes, quantities = (list(roles["variable"][roles["role"] == role]) for role in ("household", "numeric_variables"))
+    if not homes:
+        return []
+    home = distinct(frame[homes[0]])[0].astype(np.int64)
+    return shared_columns(home, {name: distinct(frame[name])[0] for name in quantities})
 
 
 def _guess(name: str, column: pd.Series, body: bool, labels: Mapping[Any, str], label: str) -> Guess:
@@ -474,7 +492,11 @@ def _unread_codes(unanswered: Mapping[str, Sequence[str | float]] | None, texts:
 
 
 def first_steps(guesses: pd.DataFrame, sure: pd.DataFrame) -> list[dict[str, Any]]:
-    """Steps to begin with, which go with the limits: each is there for one of them; roles are those of `sure`."""
+    """Steps to begin with, which go with the limits: each is there for one of them; roles are those of `sure`.
+
+    Quantities are grouped, but those that members of a household share are swapped person by person: by equal group
+    means an intruder would put the members together again.
+    """
     keys, homes, quantities = (
         list(sure["variable"][sure["role"] == role]) for role in ("key_variables", "household", "numeric_variables")
     )
@@ -488,7 +510,10 @@ def first_steps(guesses: pd.DataFrame, sure: pd.DataFrame) -> list[dict[str, Any
         steps.append({"recode": {"variable": row.variable, "dates": "year", **written}})
     if homes:
         steps.append({"remove_variables": {"variables": homes[:1]}})
-    if quantities:
+    shared = {*guesses["variable"][guesses["shared"]]} & {*quantities}
+    if shared:
+        steps.append({"rank_swap": {"variables": [name for name in quantities if name in shared], "window": _WINDOW}})
+    if quantities := [name for name in quantities if name not in shared]:
         size = math.ceil(1 / json.loads(limit_of("numeric_linkage").example))
         gaps = set(sure.loc[sure["missing"] > 0, "variable"])
         # Together only those that every record has: a record that lacks one quantity of several can't be grouped.
@@ -515,6 +540,8 @@ def reason(row: Any, texts: dict[str, str], called: Mapping[str, str] | None = N
         parts.append(texts["design"])
     if row.role == "key_variables" and row.distinct > _MANY:
         parts.append(texts["recode"])
+    if row.role == "numeric_variables" and row.shared:
+        parts.append(texts["shared"])
     return "; ".join(parts)
 
 

@@ -25,7 +25,14 @@ from kanon_lab.recipes.yaml_file import dump_yaml, parse_yaml, seen_from
 from kanon_lab.report.analysis import Analysis, analyse_release
 from kanon_lab.report.build import make_report
 from kanon_lab.report.config import ReportConfig, as_config
-from kanon_lab.report.first_config import first_config, first_steps, guess_roles, usual_indicators, usual_limits
+from kanon_lab.report.first_config import (
+    first_config,
+    first_steps,
+    guess_roles,
+    shared_quantities,
+    usual_indicators,
+    usual_limits,
+)
 from kanon_lab.report.shapes import check_named, unanswered
 from kanon_lab.terms import texts
 from kanon_lab.workbench.drafts import LISTS, SINGLES, Draft, Drafts
@@ -171,6 +178,8 @@ class Session:
         """The draft with the steps that ``kanon-lab init`` proposes for the roles that were decided, after its own."""
         roles = [self.draft.role_of(name) for name in self.guesses["variable"]]
         decided = self.guesses.assign(role=roles, unsure=False)
+        shared = shared_quantities(self.file.frame, decided)
+        decided = decided.assign(shared=decided["variable"].isin(shared))
         draft, k = self.draft, self.usual_limits().get("k")
         if k is not None and "k_required" not in draft.settings:  # steps need it
             draft = draft.with_limit("k", draft.settings.get("limits", {}).get("k", k))

@@ -90,6 +90,16 @@ def test_a_column_in_which_some_households_differ_counts_beside_one_that_all_sha
     assert both.columns == ("weight", "tenure") and alone < both.records < whole.records
 
 
+def test_group_means_of_an_income_that_split_some_households_still_find_others(survey):
+    income = np.random.default_rng(3).lognormal(7.6, 0.5, 300)[survey["home"]]
+    found = {}
+    for k in (3, 10, 40):
+        grouped = ("microaggregate", {"variables": ["income"], "k_required": k})
+        found[k] = found_households(released(survey.assign(income=income), 50, grouped), 2)
+    alone = found_households(released(survey, 50), 2).records
+    assert all("income" in each.columns and each.records > alone for each in found.values())
+
+
 def test_suppressed_keys_that_may_be_anybodys_hide_a_household(survey):
     hidden = ("suppress", {"k_required": 12, "importance": {"age": 1, "sex": 2, "province": 3}})
     found = {

@@ -56,6 +56,24 @@ def test_first_steps_can_be_applied_to_quantities_of_which_one_has_gaps():
     assert released["rent"].isna().sum() == frame["rent"].isna().sum()
 
 
+def test_first_steps_swap_what_members_of_a_household_share_and_no_household_is_found():
+    session = Session("health-survey")
+    keys = [name for name in session.draft.settings["key_variables"] if name != "birth_date"]
+    limits = {**session.usual_limits(), "household_uniques": 0}
+    session.change(session.draft.with_settings(key_variables=keys, limits=limits))
+
+    def found(draft):
+        verdict = session.judge(draft).judged.verdict
+        return int(verdict.loc[verdict["name"] == "household_uniques", "found"].iloc[0])
+
+    steps = session.with_first_steps()
+    (swap,) = (entry.settings for entry in steps.steps if entry.name == "rank_swap")
+    assert swap == {"variables": ["income"], "window": 0.1} and "microaggregate" not in {e.name for e in steps.steps}
+    place = next(place for place, entry in enumerate(steps.steps) if entry.name == "rank_swap")
+    means = {"variables": ["income"], "k_required": 20, "missing": "leave"}
+    assert found(steps) == 0 < found(steps.without_step(place).with_step("microaggregate", means))
+
+
 def test_a_recipe_which_has_the_seed_is_for_its_owner_alone(session):
     session.write("recipe", "recipe.yml")
     assert Path("recipe.yml").stat().st_mode & 0o777 == 0o600
