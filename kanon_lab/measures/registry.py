@@ -185,7 +185,14 @@ _GROW = (
 # Broader categories of it would leave fewer values.
 _OR_KEEP = tuple(
     f"{text.partition('. ')[0]}. {more}"
-    for text, more in zip(_GROW, ("Or do not release {variable}.", "O no publique {variable}."), strict=True)
+    for text, more in zip(
+        _GROW,
+        (
+            "Or ask for a larger k in suppress. Or do not release {variable}.",
+            "O pida un k mayor en suppress. O no publique {variable}.",
+        ),
+        strict=True,
+    )
 )
 _BY_CHANCE = ("records re-identified, expected", "registros reidentificados, esperados")
 _BELOW = ("records below k = #", "registros por debajo de k = #")

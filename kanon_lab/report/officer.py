@@ -56,7 +56,9 @@ def _singling_out(a: Analysis, w: Words) -> _Answer:
     ]
     counts = {"unique": unique, "k": after["k_achieved"], "level": k, "below": below, "records": summary["records"]}
     key = "officer_true_key" if claim == "true_key" else "officer_classes"
-    return w.say(key, **counts), rows, []
+    of_k = a.judged.verdict.loc[a.judged.verdict["name"] == "k", "found"].dropna()
+    least = f" {w.say('officer_least', least=of_k.iloc[0])}" if claim == "true_key" and len(of_k) else ""
+    return w.say(key, **counts) + least, rows, []
 
 
 def _linking(a: Analysis, w: Words) -> _Answer:

@@ -40,6 +40,10 @@ class FormWords:
         """What a setting is called."""
         return name
 
+    def option(self, word: str) -> str:
+        """What a choice is called: by words of its own, or as recipes call it."""
+        return wordings("workbench").get(f"option_{word}", {}).get(self.language, word)
+
     def fault(self, line: str) -> str:
         """A line on what is wrong as HTML that screen readers speak; "" for none."""
         return f'<p role="alert" class="kanon-fault">{escape(line)}</p>' if line else ""
@@ -76,9 +80,9 @@ class Field:
         """A menu where there is a choice, else a line in which a value is written as YAML has it."""
         if holds_names(field) and "array" in self._kinds:
             return widgets.SelectMultiple(options=[*columns], rows=min(len(columns), _ROWS), **WIDE)
-        usual = row["unless"] or ("" if field.is_required() else _yaml(field.default))
+        usual = row["unless"] or ("" if field.is_required() else words.option(_yaml(field.default)))
         first = words.say("form_choose") if self.required else words.say("form_usual", usual=usual)
-        choices: list[Any] = [(word, word) for shape in self._shape for word in shape.get("enum", [])]
+        choices: list[Any] = [(words.option(word), word) for shape in self._shape for word in shape.get("enum", [])]
         if holds_names(field):
             choices = [(name, name) for name in columns]
         elif self._kinds == {"boolean"}:

@@ -19,7 +19,8 @@ from kanon_lab.show.forms import Form
 from kanon_lab.workbench.parts import Place, boxed, fade, row, shown, sides, swap
 from kanon_lab.workbench.session import Result
 
-_USUAL = [name for name in LIMITS if limit_of(name).usual]
+# Limits that are shown first: the usual ones, and diversity for those who named sensitive variables.
+_FIRST = [*(name for name in LIMITS if limit_of(name).usual), "distinct"]
 # Limits that need another file can only come with a recipe.
 _NAMES = [name for name, measure in LIMITS.items() if not (measure.needs == "population" or limit_of(name).unset)]
 _KS = [2, 3, 5, 10]
@@ -61,7 +62,7 @@ class Risk(Finding):
         super().__init__(bench)
         names = [*dict.fromkeys([*_NAMES, *self._limits])]
         called = {name: LIMITS[name].limit_called(self.w.language, variable="…", level="…") for name in names}
-        options: dict[str, Any] = {"names": names, "first": _USUAL, "label": called.get}
+        options: dict[str, Any] = {"names": names, "first": _FIRST, "label": called.get}
         self.limits = Form(LimitSettings, [], self.w, **options, on_change=self.safely(self._entered))
         usual = self.button("usual_limits", self._take_usual, style="primary")
         go_on = self.button("go_protect", lambda: self.bench.go("protect"), style="primary")

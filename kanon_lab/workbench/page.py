@@ -203,8 +203,11 @@ class Workbench:
             words = w.say("no_limit" if keys else "no_limit_keyless")
         else:
             words = w.say("some_unmet", unmet=unmet, all=len(judged.verdict)) if unmet else w.say("all_met")
-        cautions = f" {w.say('cautions', count=len(judged.cautions))}" if judged.cautions else ""
-        self._say_verdict(words + cautions, "met" if judged.met else "unmet", judged.verdict)
+        self._say_verdict(words, "met" if judged.met else "unmet", judged.verdict)
+        if judged.cautions:
+            lines = "".join(f"<li>{escape(w.note(caution.text))}</li>" for caution in judged.cautions)
+            head = escape(w.say("cautions", count=len(judged.cautions)))
+            self._verdict.value += f"<details><summary>{head}</summary><ul>{lines}</ul></details>"
         for line in lost_lines(result, w):
             self._verdict.value += f'<p class="kanon-caution">{escape(line)}</p>'
 

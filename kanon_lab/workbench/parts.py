@@ -19,6 +19,7 @@ from kanon_lab.measures.registry import LIMITS
 from kanon_lab.recipes.notes import mostly_hidden
 from kanon_lab.recipes.settings import LEAST
 from kanon_lab.recipes.steps import STEPS
+from kanon_lab.recipes.yaml_file import yaml_line
 from kanon_lab.report.measured import Release, advice_on, limit_title
 from kanon_lab.report.safe import safe_quantiles
 from kanon_lab.report.tables import category_rows, is_quantity
@@ -60,6 +61,18 @@ class Speech(Words, FormWords):
         """What a setting is called: by a word of its own, or as recipes call it."""
         return self.say(f"set_{name}") if f"set_{name}" in wordings("workbench") else name
 
+    def settings(self, settings: Mapping[str, Any]) -> str:
+        """The settings of a step by what forms call them."""
+        return visible("; ".join(f"{self.setting(name)}: {self._value(value)}" for name, value in settings.items()))
+
+    def _value(self, value: Any) -> str:
+        """A value of a setting; of what is in order the names, the first first."""
+        if isinstance(value, Mapping) and all(isinstance(place, int) for place in value.values()):
+            value = sorted(value, key=value.__getitem__)
+        if isinstance(value, list) and all(isinstance(name, str) for name in value):
+            return self.listed(value)
+        return self.option(value) if isinstance(value, str) else yaml_line(value)
+
     def note(self, note: str) -> str:
         """A note in the language, for those who click."""
         return self.message(super().note(note)) if isinstance(note, Note) else note
@@ -84,7 +97,9 @@ class Speech(Words, FormWords):
             place, title = ("variables", self.say(f"choice_{name}")) if name in CHOICES else ("", self.setting(name))
         title, place = title.partition(":")[0], place and self.say(f"place_{place}")
         if values:  # a step as a recipe has it
-            place += "; " + ", ".join(f"{self.setting(key)}: {value}" for key, value in _PAIR.findall(values))
+            place += "; " + ", ".join(
+                f"{self.setting(key)}: {self.option(value)}" for key, value in _PAIR.findall(values)
+            )
         where = f" ({place})" if place and not lead.endswith("(") else ""
         return f"{lead.strip('`')}{self.say('quoted', title=title)}{where}"
 

@@ -8,11 +8,9 @@ from typing import Any
 import ipywidgets as widgets
 import pandas as pd
 
-from kanon_lab.errors import visible
 from kanon_lab.methods.recode_settings import RECODINGS
 from kanon_lab.recipes.next_steps import NextStep
 from kanon_lab.recipes.steps import STEPS, kind_of
-from kanon_lab.recipes.yaml_file import yaml_line
 from kanon_lab.report.measured import measures_of_steps
 from kanon_lab.show.forms import Form
 from kanon_lab.workbench.drafts import REMOVED, Draft, Entry
@@ -70,9 +68,8 @@ class Protect(Place):
         """A step with what can be done to it."""
         w, draft = self.w, self.session.draft
         number, name = place + 1, w.step(entry.name)
-        settings = visible(yaml_line(entry.settings)) if entry.settings else ""
         off = "" if entry.on else f" <em>({escape(w.say('is_off'))})</em>"
-        words = widgets.HTML(f"<b>{number} {escape(name)}</b>{off}<br><code>{escape(settings)}</code>")
+        words = widgets.HTML(f"<b>{number} {escape(name)}</b>{off}<br>{escape(w.settings(entry.settings))}")
 
         acts: dict[str, Any] = {
             "edit": lambda: self._show_form(entry.name, entry, entry.settings),
@@ -147,24 +144,30 @@ class Protect(Place):
 
     def _try(self) -> None:
         """Try what may come next, and show what each step leaves and takes."""
-        session, w = self.session, self.w
+        session, w, tried = self.session, self.w, list[str]()
 
         def called(name: str, settings: dict[str, Any]) -> str:
-            return f"{w.say(f'step_{name}')} {visible(yaml_line(settings)) if settings else ''}"
+            return f"{w.step(name)} ({w.settings(settings)})" if settings else w.step(name)
 
         def compute(result: Result, progress: Any) -> list[NextStep]:
-            return session.try_next(result, lambda name, settings: progress(called(name, settings)))
+            def before(name: str, settings: dict[str, Any]) -> None:
+                tried.append(called(name, settings))
+                progress(tried[-1])
+
+            return session.try_next(result, before)
 
         def show(tries: list[NextStep]) -> list[Any]:
             rows = [row(self._tried(step, called(step.name, step.settings))) for step in tries[:_MOST_TRIES]]
-            return [self.text("tried" if rows else "tried_none"), *rows]
+            head = escape(w.say("all_tried", count=len(tried)))
+            listed = f"<details><summary>{head}</summary>{escape('; '.join(tried))}</details>"
+            return [self.text("tried" if rows else "tried_none"), *rows, widgets.HTML(listed)]
 
         self.ask(self.tried, compute, show)
 
     def _tried(self, step: NextStep, name: str) -> Any:
         """A step that was tried, with the button that takes it."""
         w, session = self.w, self.session
-        unmet = w.say("leaves_unmet", limits=step.unmet) if step.unmet else w.say("all_met")
+        unmet = w.message(w.say("leaves_unmet", limits=step.unmet)) if step.unmet else w.say("all_met")
         words = w.say("tried_step", gap=w.percent(step.gap), loss=w.percent(step.loss), unmet=unmet)
         take = self.button("take", lambda: self._change(session.draft.with_step(step.name, step.settings)))
         take.tooltip = f"{take.description}: {name}"

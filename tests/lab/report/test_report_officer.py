@@ -68,6 +68,14 @@ def test_the_intruder_who_knows_true_keys_decides_where_keys_are_suppressed():
     assert f"for {below} of 400 records, an intruder who knows the true keys finds fewer than 3." in said(found)[0]
 
 
+@pytest.mark.parametrize("k", [2, 5])
+def test_the_k_of_the_verdict_is_said_where_it_counts_another_intruder(k):
+    steps = [{"suppress": {"k_required": 5, "importance": {"region": 1, "age": 2}}}]
+    judged = analysed({**SETTINGS, "limits": {"k": k}, "steps": steps, "map": None}, internal=True)
+    (least,) = judged.judged.verdict.loc[judged.judged.verdict["name"] == "k", "found"]
+    assert f"the fewest such records are {int(least)}" in said(judged)[0]
+
+
 def test_the_most_exposed_variable_is_named_and_all_are_in_the_table():
     frame = FRAME.assign(same=FRAME["region"], other=[*"ab"] * 200)
     found = analysed({**BARE, "sensitive_variables": ["other", "same", "ill"]}, frame, internal=True)

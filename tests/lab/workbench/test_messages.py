@@ -7,12 +7,15 @@ import re
 import pytest
 
 from kanon_lab.measures.registry import measures
+from kanon_lab.recipes.steps import STEPS, kind_of
 from kanon_lab.report.words import Words
+from kanon_lab.show.forms import Form
 from kanon_lab.workbench.parts import Speech, lost_lines
 
 SAID = {
     "End the recipe with a step suppress: {k_required: 3, claim: true_key}.": (
-        "End the recipe with a step “Suppress cells to reach k” (Protect; k to reach: 3, What must hold: true_key)."
+        "End the recipe with a step “Suppress cells to reach k” (Protect; k to reach: 3, "
+        "Who looks for records: somebody who knows the true key values)."
     ),
     "step 2 (recode): open them (null as the first or last edge, None in Python)": (
         "step 2 (“Recode into bands or groups”): open them (null as the first or last edge)"
@@ -24,6 +27,8 @@ SAID = {
     "k_required is not given": "“k to reach” is not given",
     "Recode sex more broadly, suppress values, or round them; see k and persons.": "",
 }
+# Choices that are their own words.
+_PLAIN = ("month", "quarter", "year", "decade", "mean", "median")
 
 
 @pytest.mark.parametrize(("text", "said"), SAID.items())
@@ -33,6 +38,17 @@ def test_a_message_names_what_a_person_clicks(text, said):
 
 def test_the_spanish_page_has_its_own_titles():
     assert "«Redondear» (Proteger)" in Speech("es").message("redondéelo (paso round)")
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_each_choice_of_a_step_has_words(language):
+    words, unnamed = Speech(language), []
+    for name in STEPS:
+        form = Form(kind_of(name).model, ["age"], words)
+        menus = [field.control.options for field in form.fields.values() if hasattr(field.control, "options")]
+        of_words = [option for options in menus for option in options if isinstance(option, tuple) and option[1]]
+        unnamed += [value for title, value in of_words if value != "age" and title == value and value not in _PLAIN]
+    assert unnamed == []
 
 
 @pytest.mark.parametrize("language", ["en", "es"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
+from html import escape
 from pathlib import Path
 from threading import Event
 
@@ -201,10 +202,23 @@ def bench_that_tried(opened):
 def test_next_steps_are_tried_and_taken(bench_that_tried):
     bench = bench_that_tried
     tried = bench.places["protect"].tried
-    assert "Suppress" in str([one.value for one in widgets_of(tried) if hasattr(one, "value")])
+    words = " ".join(one.value for one in widgets_of(tried) if hasattr(one, "value"))
+    assert "Suppress" in words and "Steps that were tried:" in words and "{" not in words and "_" not in words
     press(tried, "Take this step")
     bench.wait()
     assert len(bench.session.draft.steps) == 1
+
+
+def test_a_step_says_its_settings_and_the_verdict_its_cautions(opened):
+    bench = opened("survey.csv")
+    bench.change(bench.session.draft.with_settings(key_variables=["age", "sex"], limits={"k": 3}))
+    bench.go("protect")
+    bench.change(bench.session.draft.with_step("rank_swap", {"variables": ["income"], "window": 0.2}))
+    bench.wait()
+    words = " ".join(one.value for one in widgets_of(bench.places["protect"].steps) if hasattr(one, "value"))
+    assert "Columns: income; Window of ranks: 0.2" in words
+    cautions = bench.result.judged.cautions
+    assert cautions and all(escape(bench.w.note(caution.text)) in bench._verdict.value for caution in cautions)
 
 
 def test_other_values_of_k_and_indicators_are_compared(opened):
