@@ -99,7 +99,10 @@ class Draft:
         return [name for name in columns if not self.role_of(name)]
 
     def with_role(self, column: str, role: str) -> Draft:
-        """With another role of a column; where one column alone may have it, the one that had it has none."""
+        """With another role of a column; where one column alone may have it, the one that had it has none.
+
+        A column that is left out is left out of the steps that come after too, and a step for it alone goes.
+        """
         if role == self.role_of(column):
             return self
         roles: dict[str, Any] = {
@@ -114,6 +117,8 @@ class Draft:
             names = [] if place is None else [*_listed(steps[place].settings["variables"])]
             names = [name for name in names if name != column] + ([column] if role == REMOVED else [])
             steps[place or 0 : 0 if place is None else place + 1] = [Entry(REMOVED, {"variables": names})][: len(names)]
+            later = [step if role != REMOVED else _without(step, column) for step in steps[(place or 0) + 1 :]]
+            steps[(place or 0) + 1 :] = [step for step in later if step is not None]
         return self.with_settings(**roles)._of(steps)
 
     def with_step(self, name: str, settings: Mapping[str, Any], place: int | None = None) -> Draft:
@@ -159,6 +164,17 @@ class Draft:
         steps = [*self.steps]
         steps.insert(min(max(place + by, 0), len(steps)), steps.pop(place))
         return self._of(steps)
+
+
+def _without(step: Entry, column: str) -> Entry | None:
+    """A step without a column, or None where it is for that one alone."""
+    for name in {"variable", "variables"} & {*step.settings}:
+        left = [other for other in _listed(step.settings[name]) if other != column]
+        if not left:
+            return None
+        if column in _listed(step.settings[name]):
+            step = step._replace(settings={**step.settings, name: left})
+    return step
 
 
 def _listed(names: object) -> Sequence[str]:

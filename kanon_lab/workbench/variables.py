@@ -13,7 +13,7 @@ from kanon_lab.columns import one_column
 from kanon_lab.errors import visible
 from kanon_lab.report.first_config import reason
 from kanon_lab.terms import texts
-from kanon_lab.workbench.drafts import CHOICES
+from kanon_lab.workbench.drafts import CHOICES, REMOVED
 from kanon_lab.workbench.parts import Place, boxed, frequencies, row
 
 # Rows of a page; each has three widgets.
@@ -93,8 +93,11 @@ class Variables(Place):
             yield boxed("kanon-variable", widgets.VBox([control, line]), about, kind=widgets.HBox)
 
     def _chosen(self, name: str, line: Any, role: str) -> None:
+        before = len(self.session.draft.steps)
         if not self.bench.change(self.session.draft.with_role(name, role), partial(self.say_in, line)):
             self.fill()
+        elif (gone := before - len(self.session.draft.steps)) > 0 and role == REMOVED:
+            self.bench.say(self.w.say("steps_gone", count=gone))
 
     def _release_undecided(self) -> None:
         """Leave out of the release every column about which nothing was decided."""

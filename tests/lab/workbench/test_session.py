@@ -13,7 +13,7 @@ from kanon_lab.cli import cli
 from kanon_lab.errors import OptionError
 from kanon_lab.recipes.chain import as_recipe
 from kanon_lab.workbench import Draft, Session
-from kanon_lab.workbench.drafts import drafts_folder
+from kanon_lab.workbench.drafts import REMOVED, drafts_folder
 
 BANDS = {"variable": ["age"], "bands": [0, 30, 60, None], "closed": "left"}
 REMOVE = {"variables": ["household"]}
@@ -193,6 +193,21 @@ def test_a_suppression_orders_only_keys_that_are_left():
     draft = draft.with_role("sex", "released_as_is").with_step("remove_variables", {"variables": ["town"]})
     assert draft.steps[-1].settings == {"importance": {"age": 1}}
     assert draft.with_role("age", "").steps[-1].settings == {}
+
+
+def test_a_column_that_is_left_out_is_left_out_of_the_steps_that_come_after():
+    draft = Draft({"key_variables": ["age"]}).with_step("round", {"variable": "age", "base": 5})
+    draft = draft.with_step("rank_swap", {"variables": ["income", "rent"]}).with_step(
+        "add_noise", {"variables": ["income"]}
+    )
+    steps = [(step.name, step.settings["variables"]) for step in draft.with_role("income", REMOVED).steps[:1]]
+    assert steps == [("remove_variables", ["income"])]
+    left = draft.with_role("income", REMOVED).steps[1:]
+    assert [(step.name, step.settings) for step in left] == [
+        ("round", {"variable": "age", "base": 5}),
+        ("rank_swap", {"variables": ["rent"]}),
+    ]
+    assert [step.name for step in draft.with_role("age", REMOVED).steps] == [REMOVED, "rank_swap", "add_noise"]
 
 
 def test_a_refused_change_is_nothing_to_redo(session):
