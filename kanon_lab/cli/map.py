@@ -54,7 +54,9 @@ where map.yml contains
     "number of records.",
 )
 @click.option(
-    "--risk", metavar="NAME", help="Compare recipes by this measure of risk, or by a limit.  [default: global_risk]"
+    "--risk",
+    metavar="NAME",
+    help="Compare recipes by this measure of risk. NAME can also be the name of a limit.  [default: global_risk]",
 )
 @click.option("--loss", metavar="NAME", help="Compare recipes by this measure of loss.  [default: non_uniform_entropy]")
 @click.option(

@@ -60,7 +60,7 @@ def records_by_class(tables: Mapping[str, pd.DataFrame], keys: Sequence[str]) ->
         sentences += [f"{name}: k = {sizes.min()}. Classes: {'; '.join(parts) or 'none of several records'}."]
         sentences += [f"Alone: {listed(alone)}."] if len(alone) else []
         y += len(table) + 3
-    note = f"One box a record: same colour and letter, same {listed(keys)}"
+    note = f"One box per record. Boxes with the same colour and letter have the same {listed(keys)}"
     words = f"Records of {listed(tables)} by class. {' '.join(sentences)}"
     return scene.chart("Records and their classes", note, words, y - 0.5)
 
@@ -105,7 +105,8 @@ def lattice(grid: pd.DataFrame, keys: Sequence[str], *, below: str | int, k_requ
     enough = [listed([f"{key} {level}" for key, level in zip(keys, row)]) for row in good if not over(row, good)]
     return scene.chart(
         f"All plans, and those to be counted for k = {k_required}",
-        "A box a plan, with the level of each key. From the bottom up: what is above one that is enough is enough too",
+        "One box per plan, with the level of each key. The search starts at the bottom: every plan above a plan that "
+        "is enough is enough too",
         f"Lattice of {len(rows)} plans of levels of {listed(keys)}. Counted from the bottom: {states.get('below', 0)} "
         f"leave records below k = {k_required}; {states.get('enough', 0)} are enough and lowest: {'; '.join(enough)}. "
         f"Above these {states.get('passed', 0)} need no counting.",
