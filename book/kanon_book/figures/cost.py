@@ -109,7 +109,7 @@ def indicator_intervals(compared: pd.DataFrame) -> alt.LayerChart:
     return finish(
         alt.layer(lines, *arrows, points, words),
         title=f"{what}, before and after",
-        subtitle=f"Lines: intervals{' (arrow: it continues)' if arrows else ''}; marks: estimates; per cent: overlap",
+        subtitle=f"Lines: intervals{' (arrow: goes on)' if arrows else ''}; marks: estimates; percentages: overlaps",
         description=(
             f"Confidence intervals of {what} in {len(rows)} groups, before and after protection; {lost} of them "
             f"{'is' if lost == 1 else 'are'} lost.{sentence}"

@@ -52,7 +52,8 @@ def kinds(frame: pd.DataFrame, keys: Sequence[str]) -> alt.LayerChart:
     certain, both = ((frame[a].eq(1) & frame[b].eq(1)).sum() for a, b in zip(floors, floors[1:]))
     return scene.chart(
         "Population, sample and subsample",
-        "Hollow: not in the sample; full: in it; diamond: in the subsample too. Square: the only one of the kind",
+        "Hollow: not in the sample; full: in the sample; diamond: also in the subsample. "
+        "Square: the only person of the kind",
         f"Dots of {people} persons of {len(frame)} kinds, {drawn} of them in the sample and {again} of these in the "
         f"subsample. Alone in the village: {alone['village']}; in the sample: {alone['sample']}, {certain} of them "
         f"in the village too; in the subsample: {alone['subsample']}, {both} of them in the sample too.",
@@ -85,7 +86,7 @@ def hurdles(frame: pd.DataFrame) -> alt.LayerChart:
     counts = [f"{row['condition']} {row['left']:,.0f}" for row in frame.to_dict("records")]
     return scene.chart(
         f"Of {start:,.0f} attempts",
-        "Each area: the attempts that are left after a condition, drawn to scale inside those before it",
+        "Each area: the attempts left after a condition, drawn to scale inside the area of the condition before",
         f"Areas inside one another, to scale: what is left of {start:,.0f} attempts after each condition. "
         f"{'; '.join(counts)}.",
         tall,
@@ -112,7 +113,8 @@ def crowd(frame: pd.DataFrame, *, across: int = 30) -> alt.LayerChart:
     counts = [f"{row['who']} {row['alike']:,}" for row in frame.to_dict("records")]
     return scene.chart(
         "A household in the crowd",
-        "Each dot: a person of the population, in the last line a household, of the same look; square: the one meant",
+        "Each dot: a person of the population (in the last line a household) with the same key; "
+        "square: the one looked for",
         f"Dots for those in the population who have the same key as a member of one household. {'; '.join(counts)}.",
         y,
     )

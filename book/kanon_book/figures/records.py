@@ -152,7 +152,7 @@ def company(before: pd.DataFrame, after: pd.DataFrame, record: str) -> alt.Layer
     ]
     return scene.chart(
         f"The company of record {record}, by three claims",
-        f"Full: the released record counts, for somebody who looks for the person of record {record}",
+        f"Full: the released record counts, for an intruder who looks for the person of record {record}",
         f"Released records that count as company of record {record}, by claim. {'; '.join(sentences)}.",
         y + 0.6,
     )
@@ -217,7 +217,8 @@ def subset_tree(sets: Mapping[tuple[str, ...], int], keys: Sequence[str], *, who
         left += over
     return scene.chart(
         f"The sets of keys of {who}, as a tree",
-        "Each box adds its key to those on its left. Alone: on this set, on no part of it. Left out: holds such a set",
+        "Each box adds its key to the keys on its left. Alone: by this set, but by no part of it. "
+        "Left out: contains a set marked alone",
         f"Tree of the {len(sets)} sets of {listed(keys)}. Minimal sample uniques of {who}: "
         f"{'; '.join(listed(names) for names in sentences) or 'none'}. {left} sets contain one of these and are "
         f"left out; the others: {'; '.join(f'{listed(n)} {a} alike' for n, a in sets.items() if a > 1) or 'none'}.",

@@ -294,8 +294,10 @@ def deviations(frame: pd.DataFrame, *, half_width: float) -> alt.LayerChart:
             ticks.encode(x=x, y=y, color=looks["color"], tooltip=tips),
             points.encode(x=x, y=y, **looks, tooltip=tips),
         ),
-        title="Registers that were drawn, and the law",
-        subtitle="How far the persons counted lie from those expected. The band holds 95% where the law is right.",
+        title="Registers that were drawn, and the formula",
+        subtitle=(
+            "How far the counts are from the expected numbers. The band holds 95% of them if the formula is right."
+        ),
         description=(
             f"Strip plot: for each range of k from {order[0]} to {order[-1]}, how many standard deviations the number "
             f"of persons counted in registers lies from the number expected. Outside the 95% interval lie: {counted}."
