@@ -115,7 +115,7 @@ def crowd(frame: pd.DataFrame, *, across: int = 30) -> alt.LayerChart:
         "A household in the crowd",
         "Each dot: a person of the population (in the last line a household) with the same key; "
         "square: the one looked for",
-        f"Dots for those in the population who have the same key as a member of one household. {'; '.join(counts)}.",
+        f"Dots for the persons of the population with the same key as a member of one household. {'; '.join(counts)}.",
         y,
     )
 

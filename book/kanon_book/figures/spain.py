@@ -143,7 +143,7 @@ def distribution(frame: pd.DataFrame) -> alt.LayerChart:
     words = words.mark_text(align="left", dx=5, fontSize=11).encode(x=alt.X("high:Q"), text="words:N")
     name, population = frame["name"].iloc[0], int(frame["population"].iloc[0])
     shares = frame[(frame["k_from"] == 1) & (frame["k_to"] == 1).fillna(False).astype(bool)].set_index("dates")["share"]
-    alone = "" if shares.empty else f"Alone are {', '.join(f'{percent(shares[d])} by {d}' for d in dates)}."
+    alone = "" if shares.empty else f"The share alone is {', '.join(f'{percent(shares[d])} by {d}' for d in dates)}."
     return finish(
         alt.layer(bars, intervals, words),
         title=f"{name}: persons by the size k of their group",

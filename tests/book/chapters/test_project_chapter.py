@@ -98,7 +98,7 @@ def test_the_marker_stops_who_forgets_a_column(school, capsys, kept, limit):
 
 def test_recorded_solution(book):
     results = book["project"]
-    assert set(results["verdict"]["so"]) == {"met"}
+    assert set(results["verdict"]["verdict"]) == {"met"}
     assert len(results["verdict"]) == 10
     assert (results["cautions"], len(results["notes"])) == (
         2,
