@@ -169,7 +169,7 @@ def flow(matrix: pd.DataFrame, persons: pd.Series, *, heading: str) -> alt.Layer
     ]
     return scene.chart(
         heading,
-        "Left: the true category; right: what the file shows. Numbers on the right are expected ones",
+        "Left: the true category; right: the category that the file shows, in expected numbers",
         f"Flow of {total:g} persons from true to released categories. {'. '.join(sentences)}.",
         tall + gap * len(names) + 0.2,
     )
@@ -229,7 +229,7 @@ def overlap(row: dict | pd.Series, name: str) -> alt.LayerChart:
     ranges = [f"{side} {ends[side][0]:{form}} to {ends[side][1]:{form}}" for side in ends]
     return scene.chart(
         f"Two intervals of one indicator: {name}",
-        "Lines: the intervals; marks: the estimates; dashed: what both have in common",
+        "Lines: the intervals; marks: the estimates; dashed: the part that both intervals share",
         f"Two intervals of {name}. {'; '.join(ranges)}. Common is {percent(shares['before'])} of the one before and "
         f"{percent(shares['after'])} of the one after: an overlap of {percent(row['overlap'])}.",
         7.5,

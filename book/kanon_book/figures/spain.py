@@ -241,7 +241,7 @@ def ages(frame: pd.DataFrame, *, pooled: pd.DataFrame, name: str = "the places")
         alt.layer(levels, lines, points),
         title=f"Persons who are alone, by age: {name}",
         subtitle=(
-            "Alone: nobody else of the same place, sex and date of birth. "
+            "Alone: nobody else has the same place, sex and date of birth. "
             f"Wide pale lines: {start} and over as one group"
         ),
         description=(

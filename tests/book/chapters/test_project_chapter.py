@@ -149,7 +149,7 @@ def test_recorded_rivals(book):
     assert len(rivals) == 6 and ";" not in rivals.loc[few, "limits not met"]
     assert rivals.loc[few, "cautions"] == 2  # the points; columns that are released as they are have names of keys
     attacked = results["rivals-attacked"].set_index("difference from the model solution")
-    assert (attacked["below 5 by the keys"] == 0).all()
+    assert (attacked["records below 5 by the keys"] == 0).all()
     assert attacked.loc[few, "alone"] > 100
     # The gap has become the value.
     assert results["only-suppressed-left"] < results["only-suppressed-were"] / 4
