@@ -138,8 +138,8 @@ def agreed(text: str, language: str = "en") -> str:
     Examples
     --------
     >>> from kanon_lab.terms import agreed
-    >>> agreed("with it, 1 records are among fewer than 3 alike; 11 records are not")
-    'with it, 1 record is among fewer than 3 alike; 11 records are not'
+    >>> agreed("1 records have fewer than 3 matching records; 11 records have more")
+    '1 record has fewer than 3 matching records; 11 records have more'
     """
     pattern, words = _singular("es" if language == "es" else "en")
 

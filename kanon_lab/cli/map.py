@@ -54,7 +54,9 @@ where map.yml contains
     "number of records.",
 )
 @click.option(
-    "--risk", metavar="NAME", help="Compare recipes by this measure of risk, or by a limit.  [default: global_risk]"
+    "--risk",
+    metavar="NAME",
+    help="Compare recipes by this measure of risk. NAME can also be the name of a limit.  [default: global_risk]",
 )
 @click.option("--loss", metavar="NAME", help="Compare recipes by this measure of loss.  [default: non_uniform_entropy]")
 @click.option(
@@ -260,7 +262,7 @@ def _print(result, of_risk, of_loss):
         remarks.append(f"(caution: {result['loss']} does not see every step of {blind:,} of these recipes{seen})")
     if len(frontier) < len(points):
         remarks.append("(alike: the same risk and loss, so that neither measure sees what they differ in)")
-    title = "Recipes that no other beats in both" + (", of those that meet every limit" if result["met"] else "")
+    title = "Recipes that no other recipe beats in both" + (", of those that meet every limit" if result["met"] else "")
     sections = [Section(title, [Table(table, formats=forms), Bullets(remarks)])]
     if verdict:
         sections.insert(0, _limits_section(result))

@@ -151,8 +151,8 @@ thousands_option = click.option(
     "--thousands",
     metavar="SIGN",
     callback=_sign,
-    help="Sign between thousands in a csv file: . or , or ' or a space.  [default: a point, if it can "
-    "mean nothing else]",
+    help="Sign between thousands in a csv file: . or , or ' or a space.  [default: none; but a point if "
+    "the column leaves no doubt, as in 1.234.567 or 1.234,5]",
 )
 sheet_option = click.option(
     "--sheet", metavar="NAME", help="Sheet of an xlsx file, by its name or its number.  [default: the first]"
@@ -187,7 +187,7 @@ spill_option = click.option(
 fail_on_cautions_option = click.option(
     "--fail-on-cautions",
     is_flag=True,
-    help="Like --fail, but for a caution: a risk that no limit counts. Give both options to fail on either.",
+    help="Like --fail, but for a caution: a risk that no limit covers. Give both options to fail on either.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, for programs.")
 

@@ -295,7 +295,7 @@ _ROWS = [
             "is met when at least this many records (`at_least`), or persons of the population as estimated by "
             "the weights (`persons`), share some keys (`keys`), or each set of this many keys (`size`)",
             "[{size: 2, at_least: 3}, {keys: [age, sex], persons: 100}]",
-            ("On {variable}, {records} records are among fewer than {limit} alike; the fewest are {value}, on "
+            ("On {variable}, {records} records have fewer than {limit} records alike; the fewest are {value}, on "
              "{columns}. Recode {wide} more broadly. Or name such combinations in a step suppress.",
              "En {variable}, {records} registros tienen menos de {limit} iguales; el mínimo es {value}, en {columns}. "
              "Recodifique {wide} en categorías más amplias. O indique esas combinaciones en un paso suppress."),

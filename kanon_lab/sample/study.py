@@ -137,7 +137,10 @@ SCHEMES = {"bernoulli": "each record by a draw of its own", "fixed": "a fixed nu
 LEAST_RECORDS = 100
 # A subsample says something with so many unique records, and a relative standard error of p(d) of so much.
 _LEAST_U2, _MOST_ERROR = 50, 0.25
-_REMEDY = "the mean over many subsamples, and the expectation over all, are more reliable, as far as one sample can be"
+_REMEDY = (
+    "the mean over many subsamples, and the expectation over all, are more reliable, though they too depend on this "
+    "one sample"
+)
 # Weights that differ make n2 / n1 greater than n1 / N; so many times is said.
 _MOST_STEP = 1.1
 

@@ -89,7 +89,7 @@ def level_explorer(
     state = _State.of(grid, level_names, k, suppression_limit, levels or {})
     return style.live(
         _drawn(state, controls=True),
-        title=alt.TitleParams(alt.ExprRef("cost"), subtitle=[f"{_MARKS};", "diamond: the chosen one"]),
+        title=alt.TitleParams(alt.ExprRef("cost"), subtitle=[f"{_MARKS};", "diamond: the chosen plan"]),
         subject=state.subject(f"{_KIND} with controls"),
         state=state.result(),
         height=_HEIGHT,

@@ -54,7 +54,7 @@ _WORDS = {
     "row": "chosen < 0 ? null : data('recipes')[chosen]",
     "found": "row ? 'least loss ' + format(row.losses[loss], forms[loss]) : 'no recipe meets it'",
     "cost": "split(risk_name + '|at most ' + format(limit * unit, risk_form) + ': ' + found, '|')",
-    "lines": "row ? row.lines : ['The smallest that one reaches is ' + format(smallest[loss], risk_form)]",
+    "lines": "row ? row.lines : ['The smallest risk of a recipe is ' + format(smallest[loss], risk_form)]",
     "told": "[join(cost, ' ') + ', ' + names[loss] + '. ' + join(lines, ', ')]",
 }
 
@@ -311,7 +311,7 @@ class _State:
         """What the chart shows in any of its states."""
         recipes = f"{len(self.rows):,} recipe{'s' * (len(self.rows) != 1)}"
         losses = " or ".join(measure_of(name).label for name in self.fronts)
-        return f"{kind} of {recipes}: {measure_of(self.risk).label} that is left, against loss: {losses}."
+        return f"{kind} of {recipes}: {measure_of(self.risk).label}, against loss: {losses}."
 
     def describe(self) -> str:
         """What it shows in this state."""

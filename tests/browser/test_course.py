@@ -176,7 +176,10 @@ def test_progress_is_counted_saved_and_forgotten(page, address, tmp_path):
     page.goto(address("preface"))
     assert page.locator("[data-chapter=hospital]").inner_text() == "1 of 4"
     kept = page.locator(".kanon-progress")
-    assert kept.get_by_role("status").inner_text() == "1 of 4 exercises solved. This is kept in this browser only."
+    assert (
+        kept.get_by_role("status").inner_text()
+        == "1 of 4 exercises solved. Your answers are kept in this browser only."
+    )
     with page.expect_download() as download:
         kept.get_by_role("button", name="Save as a file").press("Enter")
     assert download.value.suggested_filename == "kanon-lab-progress.json"
@@ -246,7 +249,7 @@ def test_what_is_damaged_where_progress_is_kept_is_left_out(page, address, found
     assert said(form) == "Right. 16"
     page.goto(address("preface"))
     told = page.locator(".kanon-progress").get_by_role("status").inner_text()
-    assert told == "1 of 4 exercises solved. This is kept in this browser only."
+    assert told == "1 of 4 exercises solved. Your answers are kept in this browser only."
     assert page.evaluate(KEPT)["hospital.classes"] == {"right": True, "tries": 1, "hints": 0, "answers": ["16"]}
 
 

@@ -50,8 +50,8 @@ def test_one_record_is_not_said_as_several():
     one = Note(
         "caution_exposed_tells", names="w", role="weight", keys="age", records=1, k=3, remedy=Note("mend_weight")
     )
-    assert "with it, 1 record is among fewer than 3 alike" in one
-    assert "por ello 1 registro tiene menos de 3" in Words("es").note(one)
+    assert "knows it too, 1 record has fewer than 3 matching records" in one
+    assert "1 registro tiene menos de 3" in Words("es").note(one)
     assert "1 registro es único" in Words("es").note(Note("caution_household_size", records=1, names=("hh",)))
     assert agreed("NOT MET by 1 records, and there are 1 people in row 1, 1.1 values, 2-1 keys") == (
         "NOT MET by 1 record, and there is 1 person in row 1, 1.1 values, 2-1 keys"

@@ -39,7 +39,7 @@ def audit_overview(frame: pd.DataFrame) -> alt.LayerChart:
     return finish(
         _grid(_cells(rows.assign(line=rows["table"])), tables, shown, "table"),
         title="Published figures by verdict of the audit",
-        subtitle="Numbers: figures; colour: their share of the table",
+        subtitle="Numbers: numbers of figures; colour: their share of the figures of the table",
         description=f"Table of {counted}{_totals(rows, 'verdict', shown)}.",
         height=max(90, 30 * len(tables)),
     )
@@ -66,7 +66,7 @@ def audit_evidence(frame: pd.DataFrame) -> alt.LayerChart:
     return finish(
         _grid(cells, lines, shown, "kind", heads),
         title="What each published figure was compared with, and the verdict",
-        subtitle="Numbers: figures; colour: the verdict",
+        subtitle="Numbers: numbers of figures; colour: the verdict",
         description=(
             f"Table of {counted} ({_totals(rows, 'kind', kinds)}) and by verdict: {_totals(rows, 'verdict', shown)}."
         ),
@@ -185,7 +185,7 @@ def reconstruction(frame: pd.DataFrame, *, name: str = "the municipality") -> al
     equal = f"{same or 'None'} of them {'is' if same < 2 else 'are'} equal" if off.any() else "All of them are equal"
     return finish(
         alt.layer(*layers),
-        title=f"What the published table gives away of {name}",
+        title=f"What the published table reveals about {name}",
         subtitle="Bars: real cells; diamonds: rebuilt from the published table",
         description=(
             f"Bars of the {len(rows)} real cell sizes of {name} in order of size, with a diamond for each "

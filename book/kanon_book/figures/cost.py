@@ -102,13 +102,14 @@ def indicator_intervals(compared: pd.DataFrame) -> alt.LayerChart:
     sentence = ""
     if rows["overlap"].notna().any():
         least = rows.loc[rows["overlap"].idxmin()]
-        group = f"{least['by']} {least['group']}" if least["by"] else _EVERYBODY
-        sentence = f" The least overlap is {percent(least['overlap'])}: {group}."
+        group = str(least["group"]) if least["by"] else _EVERYBODY
+        named = group if group.startswith(least["by"]) else f"{least['by']} {group}"
+        sentence = f" The smallest overlap is {percent(least['overlap'])}, for {named}."
     lost = int((rows["status"] == "lost").sum())
     return finish(
         alt.layer(lines, *arrows, points, words),
         title=f"{what}, before and after",
-        subtitle=f"Lines: intervals{' (arrow: it continues)' if arrows else ''}; marks: estimates; per cent: overlap",
+        subtitle=f"Lines: intervals{' (arrow: goes on)' if arrows else ''}; marks: estimates; percentages: overlaps",
         description=(
             f"Confidence intervals of {what} in {len(rows)} groups, before and after protection; {lost} of them "
             f"{'is' if lost == 1 else 'are'} lost.{sentence}"

@@ -23,7 +23,7 @@ _HEIGHT = 340
 _FACTORS = {
     "p(b): in the sample": ("p_b", GREY, [9, 3, 2, 3]),
     "p(c): unique": ("p_c", BLUE, [6, 3]),
-    "p(d): sure of it": ("p_d", GREEN, [2, 2]),
+    "p(d): sure of the match": ("p_d", GREEN, [2, 2]),
     "p(identification)": ("p_identification", ORANGE, [1, 0]),
     "the same with true shares": ("true_p_identification", BLACK, [1, 0]),
 }
@@ -61,7 +61,7 @@ def scenario_risks(table: pd.DataFrame, *, geography: str = "region", age: str =
     rows, lost = log.drawn_part(rows, "p_identification", "risk", "scenarios")
     style.check_room(places, _PLACES, "geographies", "; leave some out")
     marks = ["Marks: computed"]
-    marks += ["bars: repeated subsamples"] if {"low", "high"} <= set(extra) else []
+    marks += ["bars: range of repeated subsamples"] if {"low", "high"} <= set(extra) else []
     marks += ["lines across: printed"] if "printed" in extra else []
     marks += [lost] if lost else []
     least, most = rows.loc[rows["p_identification"].idxmin()], rows.loc[rows["p_identification"].idxmax()]
@@ -234,7 +234,7 @@ def area_threshold(
     )
     return finish(
         alt.layer(*log.rules(marks, x, "population", ends), *_areas(rows, read, x, names, series)),
-        title="The larger the area, the fewer stand out",
+        title="The larger the area, the fewer people stand out",
         subtitle="Persons alone in their class, by persons in the area" + (f"; {lost}" if lost else ""),
         description=(
             "Line chart, on logarithmic axes, of the share of an area's persons who are unique in it, by its "

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 _SHOWN = ("fraction", "u1", "u2", "u", "p_c", "p_d", "p_identification")
 _SHOWN += ("true_p_c", "true_p_d", "true_p_identification")
 _ESTIMATE, _TRUTH = "the study's estimate", "with true shares"
-_NOTE = "Grey: estimates with other detail"
+_NOTE = "Grey: estimates at other levels of detail"
 # Pixels from the drawing to the words below the name of its axis.
 _HEIGHT, _BELOW = 320, 46
 _RISK = "p_identification"
 _FACTORS = {"p(b): in the sample": "p_b", "p(c): unique in the population": "p_c"}
-_FACTORS |= {"p(d): sure of it": "p_d", "p(identification)": "p_identification"}
+_FACTORS |= {"p(d): sure of the match": "p_d", "p(identification)": "p_identification"}
 # The result in words, a line each: what a telephone has room for.
 _LINES = "{name},", "sample of {fraction}:", "identified {risk},", "with true shares {truth}"
 # Of the chosen `row`: what Vega says of it besides.

@@ -74,7 +74,7 @@ def attack(frame: pd.DataFrame) -> alt.LayerChart:
             labels.mark_text(align="left").encode(x=alt.value(17), text="words:N"),
         ),
         title="What the intruder finds out",
-        subtitle="Each bar: the persons looked for, by what was learned about them",
+        subtitle="Each bar: the persons looked for, by what the intruder learned about them",
         description=(
             "Stacked bars of the persons looked for in a linkage attack by what the intruder learns. "
             + " ".join(f"{name}: {'; '.join(part['words'])}." for name, part in rows.groupby("version", sort=False))

@@ -75,8 +75,8 @@ def area_map(
         style.layered(_layers(topology), "areas", _compact(frame, ks), parameters),
         title=alt.TitleParams(alt.ExprRef("words"), subtitle=_GROUP),
         subject=(
-            f"Map of the {SHAPES[shapes]}: the share of persons who have sex, date of birth and place, as far as they "
-            "are known, in common with few others or nobody."
+            f"Map of the {SHAPES[shapes]}: the share of persons who share sex, date of birth and place, as far as "
+            "these are known, with few others or with nobody."
         ),
         state=_describe(frame, k, dates, known),
         height=height,

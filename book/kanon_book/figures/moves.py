@@ -52,7 +52,8 @@ def kinds(frame: pd.DataFrame, keys: Sequence[str]) -> alt.LayerChart:
     certain, both = ((frame[a].eq(1) & frame[b].eq(1)).sum() for a, b in zip(floors, floors[1:]))
     return scene.chart(
         "Population, sample and subsample",
-        "Hollow: not in the sample; full: in it; diamond: in the subsample too. Square: the only one of the kind",
+        "Hollow: not in the sample; full: in the sample; diamond: also in the subsample. "
+        "Square: the only person of the kind",
         f"Dots of {people} persons of {len(frame)} kinds, {drawn} of them in the sample and {again} of these in the "
         f"subsample. Alone in the village: {alone['village']}; in the sample: {alone['sample']}, {certain} of them "
         f"in the village too; in the subsample: {alone['subsample']}, {both} of them in the sample too.",
@@ -85,7 +86,7 @@ def hurdles(frame: pd.DataFrame) -> alt.LayerChart:
     counts = [f"{row['condition']} {row['left']:,.0f}" for row in frame.to_dict("records")]
     return scene.chart(
         f"Of {start:,.0f} attempts",
-        "Each area: the attempts that are left after a condition, drawn to scale inside those before it",
+        "Each area: the attempts left after a condition, drawn to scale inside the area of the condition before",
         f"Areas inside one another, to scale: what is left of {start:,.0f} attempts after each condition. "
         f"{'; '.join(counts)}.",
         tall,
@@ -112,8 +113,9 @@ def crowd(frame: pd.DataFrame, *, across: int = 30) -> alt.LayerChart:
     counts = [f"{row['who']} {row['alike']:,}" for row in frame.to_dict("records")]
     return scene.chart(
         "A household in the crowd",
-        "Each dot: a person of the population, in the last line a household, of the same look; square: the one meant",
-        f"Dots for those in the population who have the same key as a member of one household. {'; '.join(counts)}.",
+        "Each dot: a person of the population (in the last line a household) with the same key; "
+        "square: the one looked for",
+        f"Dots for the persons of the population with the same key as a member of one household. {'; '.join(counts)}.",
         y,
     )
 
@@ -167,7 +169,7 @@ def flow(matrix: pd.DataFrame, persons: pd.Series, *, heading: str) -> alt.Layer
     ]
     return scene.chart(
         heading,
-        "Left: the true category; right: what the file shows. Numbers on the right are expected ones",
+        "Left: the true category; right: the category that the file shows, in expected numbers",
         f"Flow of {total:g} persons from true to released categories. {'. '.join(sentences)}.",
         tall + gap * len(names) + 0.2,
     )
@@ -227,7 +229,7 @@ def overlap(row: dict | pd.Series, name: str) -> alt.LayerChart:
     ranges = [f"{side} {ends[side][0]:{form}} to {ends[side][1]:{form}}" for side in ends]
     return scene.chart(
         f"Two intervals of one indicator: {name}",
-        "Lines: the intervals; marks: the estimates; dashed: what both have in common",
+        "Lines: the intervals; marks: the estimates; dashed: the part that both intervals share",
         f"Two intervals of {name}. {'; '.join(ranges)}. Common is {percent(shares['before'])} of the one before and "
         f"{percent(shares['after'])} of the one after: an overlap of {percent(row['overlap'])}.",
         7.5,

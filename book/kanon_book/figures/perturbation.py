@@ -98,8 +98,8 @@ def groups_of_points(frame: pd.DataFrame) -> alt.LayerChart:
     sizes = ", ".join(f"{name} has {count}" for name, count in rows["group"].value_counts().sort_index().items())
     return finish(
         alt.layer(lines, points, centres),
-        title="Groups of near points",
-        subtitle="Hollow: the points; filled: the mean that each of them is released as",
+        title="Points in groups, and the means of the groups",
+        subtitle="Hollow: the points; filled: the mean that is released for each point",
         description=f"Scatter plot of {len(rows)} invented points in groups, with a line from each to the mean of its "
         f"group. Points: {sizes}.",
         height=300,
@@ -147,7 +147,10 @@ def noise_explorer(points: pd.DataFrame, released: Mapping[float, pd.DataFrame],
         style.layered(_noisy(*points), "noisy", rows, style.params({"step": step}, {"step": slider}, words)),
         title=alt.TitleParams(
             alt.ExprRef("words"),
-            subtitle=["Hollow: true; full: released. Line: the link to the", "closest true point; dotted: to its own"],
+            subtitle=[
+                "Hollow: true; full: released. Line: the link to the",
+                "closest true point; dotted: to its own true point",
+            ],
         ),
         subject=f"Scatter plot with a control of {len(points)} invented points before and after noise, and the links "
         "of an intruder. The more noise, the fewer links are right; points far from all others keep theirs longest.",
@@ -220,12 +223,12 @@ def perturbation_explorer(
     slider = alt.binding_range(min=1, max=int(steps.max()), step=1, name="step, weakest first: ")
     bindings = {"method": choice, "step": slider}
     subject = (
-        f"Line chart with controls of right links and loss by strength for {', '.join(methods)}. Mostly the stronger, "
-        "the fewer right links and the more loss."
+        f"Line chart with controls of right links and loss by strength for {', '.join(methods)}. Mostly, a "
+        "stronger setting means fewer right links and more loss."
     )
     state = f"{methods.index(method)} {min(step, steps[method])}"
     start = next(row for row in values if row["state"] == state)
-    lines = f"Wide: the chosen method; dashed: the same, of {few} only; thin: the other methods"
+    lines = f"Wide: the chosen method, all records; dashed: the chosen method, {few} only; thin: the other methods"
     controls = style.params({"method": methods.index(method), "step": step}, bindings, _words(steps.tolist(), few))
     return live(
         style.layered(_explored(methods), "states", values, controls),

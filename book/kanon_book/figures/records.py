@@ -60,7 +60,7 @@ def records_by_class(tables: Mapping[str, pd.DataFrame], keys: Sequence[str]) ->
         sentences += [f"{name}: k = {sizes.min()}. Classes: {'; '.join(parts) or 'none of several records'}."]
         sentences += [f"Alone: {listed(alone)}."] if len(alone) else []
         y += len(table) + 3
-    note = f"One box a record: same colour and letter, same {listed(keys)}"
+    note = f"One box per record. Boxes with the same colour and letter have the same {listed(keys)}"
     words = f"Records of {listed(tables)} by class. {' '.join(sentences)}"
     return scene.chart("Records and their classes", note, words, y - 0.5)
 
@@ -105,7 +105,8 @@ def lattice(grid: pd.DataFrame, keys: Sequence[str], *, below: str | int, k_requ
     enough = [listed([f"{key} {level}" for key, level in zip(keys, row)]) for row in good if not over(row, good)]
     return scene.chart(
         f"All plans, and those to be counted for k = {k_required}",
-        "A box a plan, with the level of each key. From the bottom up: what is above one that is enough is enough too",
+        "One box per plan, with the level of each key. The search starts at the bottom: every plan above a plan that "
+        "is enough is enough too",
         f"Lattice of {len(rows)} plans of levels of {listed(keys)}. Counted from the bottom: {states.get('below', 0)} "
         f"leave records below k = {k_required}; {states.get('enough', 0)} are enough and lowest: {'; '.join(enough)}. "
         f"Above these {states.get('passed', 0)} need no counting.",
@@ -151,7 +152,7 @@ def company(before: pd.DataFrame, after: pd.DataFrame, record: str) -> alt.Layer
     ]
     return scene.chart(
         f"The company of record {record}, by three claims",
-        f"Full: the released record counts, for somebody who looks for the person of record {record}",
+        f"Full: the released record counts, for an intruder who looks for the person of record {record}",
         f"Released records that count as company of record {record}, by claim. {'; '.join(sentences)}.",
         y + 0.6,
     )
@@ -216,7 +217,8 @@ def subset_tree(sets: Mapping[tuple[str, ...], int], keys: Sequence[str], *, who
         left += over
     return scene.chart(
         f"The sets of keys of {who}, as a tree",
-        "Each box adds its key to those on its left. Alone: on this set, on no part of it. Left out: holds such a set",
+        "Each box adds its key to the keys on its left. Alone: by this set, but by no part of it. "
+        "Left out: contains a set marked alone",
         f"Tree of the {len(sets)} sets of {listed(keys)}. Minimal sample uniques of {who}: "
         f"{'; '.join(listed(names) for names in sentences) or 'none'}. {left} sets contain one of these and are "
         f"left out; the others: {'; '.join(f'{listed(n)} {a} alike' for n, a in sets.items() if a > 1) or 'none'}.",

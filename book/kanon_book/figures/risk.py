@@ -58,7 +58,7 @@ def risk_explorer(frame: pd.DataFrame, *, f: int = 1, weight: int = 100) -> alt.
     f_k = {"min": numbers[0], "max": numbers[-1], "name": "records alike in the file (f_k): "}
     bindings = {
         "f_k": alt.binding_range(step=1, **f_k),
-        "weight": alt.binding_range(step=1, min=1, max=weights, name="persons each stands for (weight): "),
+        "weight": alt.binding_range(step=1, min=1, max=weights, name="persons per record (weight): "),
     }
     subject = (
         "Line chart of the risk of a record against the estimate of F_k, on logarithmic axes, for the expected value "

@@ -143,7 +143,7 @@ def distribution(frame: pd.DataFrame) -> alt.LayerChart:
     words = words.mark_text(align="left", dx=5, fontSize=11).encode(x=alt.X("high:Q"), text="words:N")
     name, population = frame["name"].iloc[0], int(frame["population"].iloc[0])
     shares = frame[(frame["k_from"] == 1) & (frame["k_to"] == 1).fillna(False).astype(bool)].set_index("dates")["share"]
-    alone = "" if shares.empty else f"Alone are {', '.join(f'{percent(shares[d])} by {d}' for d in dates)}."
+    alone = "" if shares.empty else f"The share alone is {', '.join(f'{percent(shares[d])} by {d}' for d in dates)}."
     return finish(
         alt.layer(bars, intervals, words),
         title=f"{name}: persons by the size k of their group",
@@ -241,7 +241,7 @@ def ages(frame: pd.DataFrame, *, pooled: pd.DataFrame, name: str = "the places")
         alt.layer(levels, lines, points),
         title=f"Persons who are alone, by age: {name}",
         subtitle=(
-            "Alone: nobody else of the same place, sex and date of birth. "
+            "Alone: nobody else has the same place, sex and date of birth. "
             f"Wide pale lines: {start} and over as one group"
         ),
         description=(
@@ -294,8 +294,10 @@ def deviations(frame: pd.DataFrame, *, half_width: float) -> alt.LayerChart:
             ticks.encode(x=x, y=y, color=looks["color"], tooltip=tips),
             points.encode(x=x, y=y, **looks, tooltip=tips),
         ),
-        title="Registers that were drawn, and the law",
-        subtitle="How far the persons counted lie from those expected. The band holds 95% where the law is right.",
+        title="Registers that were drawn, and the formula",
+        subtitle=(
+            "How far the counts are from the expected numbers. The band holds 95% of them if the formula is right."
+        ),
         description=(
             f"Strip plot: for each range of k from {order[0]} to {order[-1]}, how many standard deviations the number "
             f"of persons counted in registers lies from the number expected. Outside the 95% interval lie: {counted}."

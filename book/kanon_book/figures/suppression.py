@@ -90,7 +90,7 @@ def banded(
     return finish(
         alt.layer(*layers),
         title=heading,
-        subtitle="Areas are records: a band has its mean height",
+        subtitle="Areas show numbers of records; the height of a band is a mean",
         description=(
             f"Histogram of {variable} before and after recoding: {len(before)} values with records became "
             f"{len(after)} bands. The smallest band, from {smallest['start']:g} to below {smallest['end']:g}, has "

@@ -48,7 +48,7 @@ _METHODS = {
 # A bar for the legend, whose symbols are filled shapes.
 _TRUTH, _BAR = "truth", "M-1.6,-0.3H1.6V0.3H-1.6Z"
 _LINES = "Lines: means over samples; bands: one standard deviation to either side"
-_QUANTITIES = {"p_c": "p(c): unique in the population", "p_d": "p(d): sample unique, unique in all"}
+_QUANTITIES = {"p_c": "p(c): unique in the population", "p_d": "p(d): sample unique, unique in the population too"}
 
 
 def uniqueness_curve(curve: pd.DataFrame, study: pd.DataFrame, *, tangent: bool = False) -> alt.LayerChart:

@@ -110,7 +110,7 @@ def fractions() -> pd.DataFrame:
         "for a subsample of 10,000: the root of 10,000 / N": float(np.sqrt(number("n2") / persons)),
         "10,000 / n1": number("n2") / n1,
         "9,991 / n1": 9991 / n1,
-        "the middle of those that explain all nine": (low + high) / 2,
+        "the middle of the fractions that give all nine": (low + high) / 2,
     }
     frame = pd.DataFrame({"name": list(named), "fraction": list(named.values())})
     ways = {"rounded": ("rounded", None), "cut": ("cut", None), "cut_of_four": ("cut", DECIMALS)}

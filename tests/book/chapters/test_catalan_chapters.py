@@ -103,7 +103,7 @@ def test_recorded_conditions(book):
     assert (results["village-every-least"], results["village-every-most"]) == (0, 1)
     # Garín i Ramírez (1996), Taula 1, 14 regions and five-year bands: 0,0636%.
     assert 100 * results["p"] == pytest.approx(0.0637, abs=1e-4)
-    still = results["attempts"]["still there of a million"]
+    still = results["attempts"]["left of a million attempts"]
     assert still.is_monotonic_decreasing and still.iloc[-1] == pytest.approx(1e6 * results["p"])
     spread = results["spread"].set_index("quantity")
     assert spread["expected"].between(spread["least"], spread["most"]).all()

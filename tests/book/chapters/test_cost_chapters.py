@@ -122,11 +122,11 @@ def test_recorded_costs(book):
     assert (results["xor-three"], results["swap-entropy"], results["dealt-ratio"]) == (1, 0, 0)
     assert results["classes-dealt"] < results["classes-before"]
     assert (results["unasked-overlap"], results["unasked-lost"]) == (1, 0)
-    best = results["best"].set_index("by the measure")
-    assert (best.loc["tables", "costs least"], best.loc["average class", "costs least"]) == ("PRAM", "shuffling")
+    best = results["best"].set_index("measure")
+    assert (best.loc["tables", "cheapest"], best.loc["average class", "cheapest"]) == ("PRAM", "shuffling")
     assert best.loc["IL1s", "not seen"] == "recoding, suppression, PRAM"
     assert best.loc["information lost", "not seen"] == "rank swapping, shuffling"
-    assert best.loc["overlap of those left", "not seen"] == "recoding"
+    assert best.loc["overlap of the indicators left", "not seen"] == "recoding"
     assert results["asked"] == results["narrow"] + results["wide"] + results["no-ratio"]
     price = results["history-cost"].set_index("after")["information lost (%)"]
     assert price["pram"] == price["suppress"] > price["recode age"]

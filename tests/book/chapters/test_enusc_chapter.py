@@ -42,7 +42,7 @@ def test_recorded_risks_of_the_case(book):
     assert number(risk, "records alone", after) == 0
     assert results["household-before"] > results["global-before"]
     # All but two, the page says: the order of the file, which it mixes, and columns that go a little with keys.
-    verdict = results["verdict"].set_index("measure")["so"]
+    verdict = results["verdict"].set_index("measure")["verdict"]
     assert [*verdict.index[verdict != "met"]] == ["exposed by columns", "shown by neighbours"]
     # Far below, the page says.
     assert results["global-after"] < results["limit-global-risk"] / 3

@@ -98,7 +98,7 @@ def test_the_marker_stops_who_forgets_a_column(school, capsys, kept, limit):
 
 def test_recorded_solution(book):
     results = book["project"]
-    assert set(results["verdict"]["so"]) == {"met"}
+    assert set(results["verdict"]["verdict"]) == {"met"}
     assert len(results["verdict"]) == 10
     assert (results["cautions"], len(results["notes"])) == (
         2,
@@ -134,13 +134,13 @@ def test_recorded_traps(book):
 def test_recorded_rivals(book):
     """Each is stopped by its own limit; with too few keys, somebody who knows one thing more finds pupils alone."""
     results = book["project"]
-    rivals = results["rivals"].set_index("what is different from the model")
-    few = "keys are district, sex and age"
+    rivals = results["rivals"].set_index("difference from the model solution")
+    few = "the keys are district, sex and age"
     for called, limit in {
         "the weight stays, rounded": "household uniques",
         few: "household uniques",
-        "the date of enrolment stays as a year, and is no key": "exposed by columns",
-        "the number of the family stays": "household uniques",
+        "the date of enrolment stays as a year, and is not a key": "exposed by columns",
+        "the family ID stays": "household uniques",
         "only the two smallest languages are merged": "t closeness",
         "nothing is recoded, more is suppressed": "global risk",
     }.items():
@@ -148,8 +148,8 @@ def test_recorded_rivals(book):
         assert rivals.loc[called, "limits not met"].startswith(limit)
     assert len(rivals) == 6 and ";" not in rivals.loc[few, "limits not met"]
     assert rivals.loc[few, "cautions"] == 2  # the points; columns that are released as they are have names of keys
-    attacked = results["rivals-attacked"].set_index("what is different from the model")
-    assert (attacked["below 5 by the keys"] == 0).all()
+    attacked = results["rivals-attacked"].set_index("difference from the model solution")
+    assert (attacked["records below 5 by the keys"] == 0).all()
     assert attacked.loc[few, "alone"] > 100
     # The gap has become the value.
     assert results["only-suppressed-left"] < results["only-suppressed-were"] / 4

@@ -36,7 +36,7 @@ def test_recorded_persons_of_the_panel(results):
     path = (panel["district"] + panel["work"]).groupby(panel["person"]).agg(tuple)
     whole = path[path.map(len) == results["panel-years"]]
     row = results["history"].iloc[-1]
-    assert row["persons with so many"] == len(whole)
+    assert row["persons with that many years"] == len(whole)
     assert row["alone"] == (whole.value_counts() == 1).sum()
     assert results["panel-k"] == panel.value_counts(["district", "work"]).min()
 

@@ -54,10 +54,10 @@ def test_the_description_names_the_worst_and_counts_the_lost(compared):
     assert "in 3 groups" in text
     assert "1 of them is lost." in text
     least = rates(compared)["overlap"].min()
-    assert text.endswith(f"The least overlap is {percent(least)}: everybody.")
+    assert text.endswith(f"The smallest overlap is {percent(least)}, for everybody.")
     other = compared[compared["kind"] == "mean"].assign(overlap=[1.0, 0.25, None])
     text = indicator_intervals(other).to_dict()["description"]
-    assert text.endswith("The least overlap is 25%: place a.")
+    assert text.endswith("The smallest overlap is 25%, for place a.")
 
 
 def test_the_axis_holds_every_interval(compared):

@@ -142,7 +142,7 @@ def test_factors_multiply_and_the_ceiling_is_marked():
     assert ">ceiling 5%<" in text and ">4%<" in text
     rows = pd.DataFrame([row for row in inlined(chart.to_dict()) if "p" in row]).drop_duplicates()
     shares = rows.pivot(index="fraction", columns="what", values="p")
-    factors = ["p(b): in the sample", "p(c): unique", "p(d): sure of it"]
+    factors = ["p(b): in the sample", "p(c): unique", "p(d): sure of the match"]
     np.testing.assert_allclose(shares[factors].prod(axis=1), shares["p(identification)"], rtol=1e-3)
     assert "the same with true shares" in shares
     without = detail_figures.fraction_effect(frame.drop(columns="true_p_identification"), ceiling=None)
@@ -215,7 +215,7 @@ def test_scenarios_are_named_with_their_risks(scenarios):
     for p in scenarios["p_identification"]:
         assert f">{percent(p)}<" in text
     assert "From 0.00686% (Catalonia, 5 years) to 0.326% (14 regions, 1 year)." in chart.description
-    assert "lines across: printed" in text and "bars: repeated subsamples" in text
+    assert "lines across: printed" in text and "bars: range of repeated subsamples" in text
     lost = detail_figures.scenario_risks(
         printed.assign(p_identification=[0.1, 0, np.nan, 1e-9], printed=0.0, low=[0, 1, 1, 0])
     )

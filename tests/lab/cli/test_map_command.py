@@ -74,7 +74,7 @@ def test_the_chosen_recipe_is_one_that_protect_runs(capsys, folder):
     chosen, out_file = folder / "chosen.yml", folder / "map.csv"
     code, out, err = call(capsys, folder, "--at-most", "0.3", "--write-recipe", chosen, "--out", out_file)
     assert (code, err) == (0, "")
-    assert "Recipes that no other beats" in out and "Least loss with global_risk at most 0.3" in out
+    assert "Recipes that no other recipe beats" in out and "Least loss with global_risk at most 0.3" in out
     assert "2 of which could not be applied" in out and "SECRET" not in out
     table = pd.read_csv(out_file)
     assert list(table["label"])[0] == "k=2, ages=years" and "SECRET" not in out_file.read_text()
@@ -88,7 +88,7 @@ def test_the_chosen_recipe_is_one_that_protect_runs(capsys, folder):
 def test_a_risk_that_none_meets_is_exit_code_1_after_the_result(capsys, folder):
     chosen = folder / "chosen.yml"
     code, out, err = call(capsys, folder, "--at-most", "0", "--write-recipe", chosen)
-    assert code == 1 and "Recipes that no other beats" in out and not chosen.exists()
+    assert code == 1 and "Recipes that no other recipe beats" in out and not chosen.exists()
     assert err.startswith("kanon-lab: no recipe has global_risk at most 0: the smallest reached is 0.")
     assert err.count("\n") == 1 and "was not written" in err
 

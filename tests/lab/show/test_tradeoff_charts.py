@@ -92,7 +92,7 @@ def test_the_explorer_says_the_cheapest_at_every_step(points, number, loss):
 
 def test_the_explorer_says_when_none_meets_the_risk(points):
     text = drawn(set_to(show.tradeoff_explorer(points), limit=0))
-    assert ">at most 0%: no recipe meets it<" in text and ">The smallest that one reaches is 0.5%<" in text
+    assert ">at most 0%: no recipe meets it<" in text and ">The smallest risk of a recipe is 0.5%<" in text
 
 
 def test_counts_are_risks_too(points):
