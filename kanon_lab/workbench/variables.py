@@ -20,6 +20,8 @@ from kanon_lab.workbench.parts import Place, boxed, frequencies, row
 _ROWS = 30
 # Bars that are shown unfolded.
 _SHORT = 6
+# Labels of controls are searched for formulas: no name of a column is one.
+_NO_FORMULA = str.maketrans("$\\", "\N{FULLWIDTH DOLLAR SIGN}\N{FULLWIDTH REVERSE SOLIDUS}")
 
 
 class Variables(Place):
@@ -85,7 +87,8 @@ class Variables(Place):
             fold = f"<details{is_short}><summary>{escape(w.say('values'))}</summary>{drawn}</details>" if drawn else ""
             titled = f"<b>{escape(visible(name))}</b> {escape(visible(label))}"
             about = widgets.HTML(f"{titled}<br>{escape(why)}{fold}")
-            control = widgets.Dropdown(options=options, value=session.draft.role_of(name), description=visible(name))
+            control = widgets.Dropdown(options=options, value=session.draft.role_of(name))
+            control.description = visible(name).translate(_NO_FORMULA)
             control.tooltip = w.say("role_of", column=visible(name))
             line = widgets.HTML()
             self.follow(control, partial(self._chosen, name, line))
