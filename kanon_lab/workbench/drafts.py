@@ -206,9 +206,9 @@ class Drafts:
             kept = read_yaml(self._earlier[0])
             draft = Draft(kept["settings"], tuple(Entry(**step) for step in kept["steps"]))
             as_config(draft.configuration, name="")
+            known = all(step.name in STEPS and isinstance(step.settings, dict) for step in draft.steps)  # those off too
         except (OSError, KanonLabError, LookupError, TypeError):
             return None
-        known = all(step.name in STEPS and isinstance(step.settings, dict) for step in draft.steps)  # those off too
         return draft if known else None
 
     def forget(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import suppress
 from html import escape
+from os.path import isfile
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -103,10 +104,8 @@ class Opening(Place):
         if (kept := session.kept) is None:
             self.offer.children = ()
         else:  # what an earlier session has left for this file
-            self.offer.children = (
-                self.text("draft_kept", steps=len(kept.steps)),
-                self.button("start_anew", self._forget),
-            )
+            anew = self.button("start_anew", self._forget)
+            self.offer.children = (self.text("draft_kept", steps=len(kept.steps)), anew)
 
     def _forget(self) -> None:
         self.session.forget()
@@ -115,10 +114,7 @@ class Opening(Place):
 
 def _files_here(endings: tuple[str, ...]) -> list[str]:
     """Files of the current folder that end so, .gz or not; hidden ones and what cannot be looked at are left out."""
-    names = []
     with suppress(OSError):
-        for path in Path().iterdir():
-            with suppress(OSError):
-                if path.is_file() and not path.name.startswith(".") and files.file_format(path) in endings:
-                    names.append(path.name)
-    return sorted(names)
+        names = sorted(path.name for path in Path().iterdir() if isfile(path))  # noqa: PTH113 - fails for none
+        return [name for name in names if not name.startswith(".") and files.file_format(name) in endings]
+    return []

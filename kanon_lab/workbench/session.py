@@ -64,7 +64,7 @@ class Session:
         What to go on with; by default the guesses of ``kanon-lab init``.
     sent : bool
         Whether the file was sent through the page: its user knows it by its name alone.
-    **reading
+    **how
         Options of `kanon_lab.data.read_file`, in place of those of the draft.
 
     Examples
@@ -77,16 +77,10 @@ class Session:
     """
 
     def __init__(
-        self,
-        source: str | Path,
-        *,
-        language: str = "en",
-        draft: Draft | None = None,
-        sent: bool = False,
-        **reading: Any,
+        self, source: str | Path, *, language: str = "en", draft: Draft | None = None, sent: bool = False, **how: Any
     ) -> None:
         self.source, self.sent, earlier = str(source), sent, {} if draft is None else draft.settings
-        reading = {**{name: earlier[name] for name in READING if name in earlier}, **reading}
+        reading = {**{name: earlier[name] for name in READING if name in earlier}, **how}
         with names_only(Path(source)):
             self.file: MicrodataFile = read_file(source, **{"max_bytes": files.limit(), **reading})
         check_named(self.file, self.name)

@@ -21,7 +21,7 @@ _ROWS = 30
 # Bars that are shown unfolded.
 _SHORT = 6
 # Labels of controls are searched for formulas: no name of a column is one.
-_NO_FORMULA = str.maketrans("$\\", "\N{FULLWIDTH DOLLAR SIGN}\N{FULLWIDTH REVERSE SOLIDUS}")
+_PLAIN = str.maketrans("$\\", "\N{FULLWIDTH DOLLAR SIGN}\N{FULLWIDTH REVERSE SOLIDUS}")
 
 
 class Variables(Place):
@@ -85,11 +85,10 @@ class Variables(Place):
             is_short = " open" if drawn.count("<tr>") <= _SHORT + 1 else ""
             why = f"{reason(guess, words, short)}; {w.say('shape', missing=guess.missing)}"
             fold = f"<details{is_short}><summary>{escape(w.say('values'))}</summary>{drawn}</details>" if drawn else ""
-            titled = f"<b>{escape(visible(name))}</b> {escape(visible(label))}"
-            about = widgets.HTML(f"{titled}<br>{escape(why)}{fold}")
+            title = visible(name)
+            about = widgets.HTML(f"<b>{escape(title)}</b> {escape(visible(label))}<br>{escape(why)}{fold}")
             control = widgets.Dropdown(options=options, value=session.draft.role_of(name))
-            control.description = visible(name).translate(_NO_FORMULA)
-            control.tooltip = w.say("role_of", column=visible(name))
+            control.description, control.tooltip = title.translate(_PLAIN), w.say("role_of", column=title)
             line = widgets.HTML()
             self.follow(control, partial(self._chosen, name, line))
             self.roles[name] = control
