@@ -65,7 +65,7 @@ class Words:
             return self.say("few", step=value.step)
         if isinstance(value, OrMore):
             return self.say("or_more", count=int(value))
-        return "\N{EN DASH}" if value is None or value != value else self._local(f"{value:z,.{digits}f}")
+        return self._local(f"{value:z,.{digits}f}") if is_finite(value) else "\N{EN DASH}"
 
     def percent(self, share: float | None, *beside: float | None) -> str:
         """A share of 0-1 by `kanon_lab.digits.percent`."""

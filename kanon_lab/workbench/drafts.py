@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,7 +11,9 @@ from typing import Any, NamedTuple
 
 from kanon_lab import files
 from kanon_lab.errors import KanonLabError, names_only
+from kanon_lab.recipes.steps import STEPS
 from kanon_lab.recipes.yaml_file import beside, dump_yaml, read_yaml
+from kanon_lab.report.config import as_config
 
 #: Roles of one column and of several, as a configuration calls them.
 SINGLES = ("weight", "household", "person")
@@ -64,7 +66,9 @@ class Draft:
     def read(cls, path: str | Path) -> Draft:
         """The draft of a configuration in a file; files that it names are looked for in its folder."""
         with names_only(Path(path)):
-            return cls.of(beside(read_yaml(path), path))
+            settings = beside(read_yaml(path), path)
+        as_config(settings, name=Path(path).name)
+        return cls.of(settings)
 
     @property
     def configuration(self) -> dict[str, Any]:
@@ -80,9 +84,9 @@ class Draft:
         return replace(self, settings={name: value for name, value in settings.items() if value not in (None, [], {})})
 
     def with_limit(self, name: str, bound: Any) -> Draft:
-        """With another limit of the office; None takes it away."""
+        """With another limit of the office; "" takes it away, None asks for none even if it holds by itself."""
         limits = {**self.settings.get("limits", {}), name: bound}
-        return self.with_settings(limits={name: bound for name, bound in limits.items() if bound is not None})
+        return self.with_settings(limits={name: bound for name, bound in limits.items() if bound != ""})
 
     def role_of(self, column: str) -> str:
         """One of `CHOICES`."""
@@ -212,15 +216,16 @@ class Drafts:
             for path in self._paths()[_MOST_KEPT:]:
                 path.unlink(missing_ok=True)
 
-    def newest(self, check: Callable[[Draft], Any]) -> Draft | None:
-        """The last that an earlier session kept; None without one, or if it fails the check."""
+    def newest(self) -> Draft | None:
+        """The last that an earlier session kept; None without one, or if it cannot be read by now."""
         try:
             kept = read_yaml(self._earlier[0])
             draft = Draft(kept["settings"], tuple(Entry(**step) for step in kept["steps"]))
-            check(draft)
+            as_config(draft.configuration, name="")
+            known = all(step.name in STEPS and isinstance(step.settings, dict) for step in draft.steps)  # those off too
         except (OSError, KanonLabError, LookupError, TypeError):
             return None
-        return draft
+        return draft if known else None
 
     def forget(self) -> None:
         """Remove those of earlier sessions."""

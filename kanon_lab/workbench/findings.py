@@ -77,14 +77,14 @@ class Risk(Finding):
     def fill(self) -> None:
         if self._filled != self._limits:  # else what is being entered would go
             self._filled = self._limits
-            self.limits.values = {name: self._filled.get(name) for name in self.limits.fields}
+            self.limits.values = {name: "null" if bound is None else bound for name, bound in self._filled.items()}
         super().fill()
         self.office.layout.display = None if self.sections.children else "none"
 
     def _entered(self, name: str) -> None:
         field = self.limits.fields[name]
         try:
-            value = field.value
+            value = field.value if field.control.value.strip() else ""
         except KanonLabError as error:
             field.say(str(error))
             return

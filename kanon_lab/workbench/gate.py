@@ -14,6 +14,8 @@ from kanon_lab.terms import texts
 
 #: What tells the page which file is opened at first, and in which language, so that neither is in an address.
 OPEN_FILE, OPEN_LANGUAGE = "KANON_LAB_OPEN_FILE", "KANON_LAB_OPEN_LANGUAGE"
+#: The widget of the page on what went wrong, by which the server can say it too.
+LINE = "kanon-lab-line"
 _COOKIE = "kanon-lab"
 # What a browser may load: what this machine sends, and nothing from elsewhere.
 _POLICY = (

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from html import escape
+from os.path import isfile
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -13,7 +15,7 @@ import ipywidgets as widgets
 from kanon_lab import files
 from kanon_lab.data.microdata import READ_FORMATS, reading_notes
 from kanon_lab.data.sets import DATA_SETS
-from kanon_lab.errors import OptionError, visible
+from kanon_lab.errors import OptionError, names_only, visible
 from kanon_lab.recipes.settings import FileSettings
 from kanon_lab.report.sections import file_table
 from kanon_lab.show.forms import Form
@@ -81,7 +83,8 @@ class Opening(Place):
         if not files.fits(len(content)):
             raise OptionError(self.w.say("too_large", most=files.limit() or files.MAX_BYTES))
         path = Path(mkdtemp(dir=self.bench.folder)) / name
-        files.write_bytes(path, bytes(content))
+        with names_only(path):
+            files.write_bytes(path, bytes(content))
         self.open(str(path), sent=True)
 
     def fill(self) -> None:
@@ -89,7 +92,7 @@ class Opening(Place):
         if session is None:
             return
         if session.source not in dict(self.file.options).values():
-            self.file.options = [*self.file.options, (session.name, session.source)]
+            self.file.options = [*self.file.options, (visible(session.name), session.source)]
         self.file.value = session.source
         about = {**session.file.found, "name": session.name, "sha256": None}
         table = file_table(about, reading_notes(session.file), w)
@@ -101,10 +104,8 @@ class Opening(Place):
         if (kept := session.kept) is None:
             self.offer.children = ()
         else:  # what an earlier session has left for this file
-            self.offer.children = (
-                self.text("draft_kept", steps=len(kept.steps)),
-                self.button("start_anew", self._forget),
-            )
+            anew = self.button("start_anew", self._forget)
+            self.offer.children = (self.text("draft_kept", steps=len(kept.steps)), anew)
 
     def _forget(self) -> None:
         self.session.forget()
@@ -112,6 +113,8 @@ class Opening(Place):
 
 
 def _files_here(endings: tuple[str, ...]) -> list[str]:
-    """Files of the current folder that end so, .gz or not; hidden ones are left out."""
-    names = sorted(path.name for path in Path.cwd().iterdir() if path.is_file() and not path.name.startswith("."))
-    return [name for name in names if name.removesuffix(".gz").rpartition(".")[2].lower() in (*endings,)]
+    """Files of the current folder that end so, .gz or not; hidden ones and what cannot be looked at are left out."""
+    with suppress(OSError):
+        names = sorted(path.name for path in Path().iterdir() if isfile(path))  # noqa: PTH113 - fails for none
+        return [name for name in names if not name.startswith(".") and files.file_format(name) in endings]
+    return []

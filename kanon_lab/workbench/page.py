@@ -18,7 +18,7 @@ from kanon_lab.recipes.verdict import is_set
 from kanon_lab.report.measured import limit_title, limit_value, limit_wanted
 from kanon_lab.workbench.background import Background, Job, leave_on_sigterm
 from kanon_lab.workbench.findings import Compare, Risk
-from kanon_lab.workbench.gate import OPEN_FILE, OPEN_LANGUAGE
+from kanon_lab.workbench.gate import LINE, OPEN_FILE, OPEN_LANGUAGE
 from kanon_lab.workbench.opening import Opening
 from kanon_lab.workbench.parts import Place, Speech, boxed, lost_lines, row, style
 from kanon_lab.workbench.protect import Protect
@@ -38,7 +38,8 @@ class Workbench:
         self.result: Result | None = None
         self.work, self.writing = Background(self._tell), Background(self._tell, queue=True)
         self._why = "computing_verdict"
-        self._verdict, self._line, self._step = widgets.HTML(), widgets.HTML(), widgets.HTML()
+        called = {"model_id": LINE} if OPEN_LANGUAGE in os.environ else {}  # a page of its own has one workbench
+        self._verdict, self._line, self._step = widgets.HTML(), widgets.HTML(**called), widgets.HTML()
         self.places = {place.name: place(self) for place in _PLACES}
         first = next(iter(self.places.values()))
         self.stop = first.button("stop", self._stop)

@@ -40,8 +40,8 @@ _NAMED = re.compile(
     r"(?:: \{(?P<values>[^}]*)\})?`?"
 )
 _PAIR = re.compile(r"(\w+): ([^,]+)")
-# What a message says to those who write Python.
-_OF_CODE = re.compile(r" \((?:None )?in Python[^)]*\)|, None in Python")
+# What a message says to those who write commands or Python.
+_OF_CODE = re.compile(r" \((?:--|(?:None )?in Python)[^)]*\)|, None in Python")
 
 
 class Speech(Words, FormWords):

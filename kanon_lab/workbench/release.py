@@ -85,6 +85,7 @@ class Releasing(Place):
         self._written.pop(key, None)
         line.value = ""
         is_name = path.name == self.targets[key] and self.names[key].value.strip() and not path.name.startswith(".")
+        is_name = is_name and path.name.isprintable()  # nothing in it commands how a line is shown
         if not is_name or [*self.targets.values()].count(path.name) > 1:
             self.say_in(line, self.w.say("no_name" if not is_name else "same_name"))
             return

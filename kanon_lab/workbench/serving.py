@@ -11,17 +11,21 @@ import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from html import escape
 from pathlib import Path
 from subprocess import DEVNULL
 from typing import Any
 
 from jupyter_core.utils import ensure_async
 from jupyter_server.auth.identity import IdentityProvider, User
+from jupyter_server.services.kernels.connection.base import serialize_msg_to_ws_v1
+from jupyter_server.services.kernels.connection.channels import ZMQChannelsWebsocketConnection
 from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
 from nbformat.v4 import new_code_cell, new_notebook, writes
 from tornado.httpserver import HTTPServer
 from tornado.netutil import bind_sockets
 from tornado.web import HTTPError
+from tornado.websocket import WebSocketClosedError
 from traitlets.config import Config
 from voila.app import Voila
 from voila.tornado.handler import TornadoVoilaHandler
@@ -30,7 +34,7 @@ from kanon_lab import files
 from kanon_lab.errors import StorageError
 from kanon_lab.folders import held_folder, temporary_root
 from kanon_lab.terms import texts
-from kanon_lab.workbench.gate import BLANK, OPEN_FILE, OPEN_LANGUAGE, Gate
+from kanon_lab.workbench.gate import BLANK, LINE, OPEN_FILE, OPEN_LANGUAGE, Gate
 
 HOST = "127.0.0.1"
 CELL = "from kanon_lab.workbench import workbench\n\nworkbench()"
@@ -146,6 +150,24 @@ class Kernels(AsyncMappingKernelManager):
         return super().kernel_model(kernel_id)
 
 
+class Channels(ZMQChannelsWebsocketConnection):
+    """What goes between a window and its kernel; the window is told when nobody answers any more."""
+
+    def show(self, key: str) -> None:
+        """Show a wording on the line of the page that says what went wrong."""
+        words = escape(self.config.VoilaConfiguration.resources["words"][key])
+        state = {"value": f'<p role="alert" class="kanon-fault">{words}</p>'}
+        data = {"method": "update", "state": state, "buffer_paths": []}
+        message = self.session.msg("comm_msg", {"comm_id": LINE, "data": data})
+        with suppress(WebSocketClosedError):
+            self.write_message(serialize_msg_to_ws_v1(message, "iopub", self.session.pack), binary=True)
+
+    def on_kernel_restarted(self) -> None:
+        """Say it before the window forgets its widgets."""
+        self.show("died")
+        super().on_kernel_restarted()
+
+
 class Owner(IdentityProvider):
     """Whoever passes the gate is the one user."""
 
@@ -161,6 +183,7 @@ class Page(Voila):
         config = Config()
         config.Voila.base_url = f"/{secrets.token_hex(8)}/"  # cookies know paths, but not ports
         config.Voila.identity_provider_class = Owner
+        config.Voila.kernel_websocket_connection_class = Channels
         config.Voila.notebook_path = str(folder / _NOTEBOOK)
         config.Voila.root_dir = str(folder)
         config.Voila.log_level = logging.CRITICAL
@@ -213,6 +236,9 @@ class Page(Voila):
             tell(f"{home}?token={token}", self._write_start(home, token))
             await self._last_window(wait, warn)
         finally:
+            windows: Any = [*Channels._open_sockets]
+            for window in windows:
+                window.show("ended")
             server.stop()
             await server.close_all_connections()
             for kernel in self.kernel_manager.list_kernel_ids():

@@ -71,7 +71,7 @@ class Session:
         What to go on with; by default the guesses of ``kanon-lab init``.
     sent : bool
         Whether the file was sent through the page: its user knows it by its name alone.
-    **reading
+    **how
         Options of `kanon_lab.data.read_file`, in place of those of the draft.
 
     Examples
@@ -84,16 +84,10 @@ class Session:
     """
 
     def __init__(
-        self,
-        source: str | Path,
-        *,
-        language: str = "en",
-        draft: Draft | None = None,
-        sent: bool = False,
-        **reading: Any,
+        self, source: str | Path, *, language: str = "en", draft: Draft | None = None, sent: bool = False, **how: Any
     ) -> None:
         self.source, self.sent, earlier = str(source), sent, {} if draft is None else draft.settings
-        reading = {**{name: earlier[name] for name in READING if name in earlier}, **reading}
+        reading = {**{name: earlier[name] for name in READING if name in earlier}, **how}
         with names_only(Path(source)):
             self.file: MicrodataFile = read_file(source, **{"max_bytes": files.limit(), **reading})
         check_named(self.file, self.name)
@@ -110,7 +104,7 @@ class Session:
         self._results: list[Result] = []  # the last few, for what is undone
         self._walk = Walk(self.file)
         self._drafts = Drafts(str(self.file.found["sha256"]))
-        self.kept = self._drafts.newest(lambda draft: as_config(draft.configuration))
+        self.kept = self._drafts.newest()
         if self.kept == self.draft:
             self.kept = None
 
@@ -257,7 +251,7 @@ class Session:
     ) -> list[str]:
         """The commands that write the same, from the folder of the file and the recipe."""
         source = Path(self.source)
-        with suppress(ValueError):
+        with suppress(ValueError, OSError):  # elsewhere, or a folder that is gone
             source = source.relative_to(Path.cwd())
         file = source.name if self.sent else str(source)
         lines = [
@@ -280,11 +274,13 @@ class Session:
         A file that holds something else is replaced only if `overwrite`. A `result` is not computed again.
         """
         path, draft = Path(path), self.draft if result is None else result.draft
-        text = self.configuration(draft, path=path)
-        with names_only(path, path.absolute()):
+        with files.storage_errors(path):  # of a folder that is gone
+            text, place = self.configuration(draft, path=path), path.absolute()
+        with names_only(path, place):
             self._check_target(path, draft)
-            is_there = files.status(path) is not None and (what != "recipe" or path.read_bytes() != text.encode())
-            if is_there and not overwrite:
+            with files.reading_errors(path):
+                same = what == "recipe" and path.is_file() and path.read_bytes() == text.encode()
+            if not (same or overwrite) and files.status(path) is not None:
                 raise OptionError(f"{path}: is there and holds something else; choose another name, or replace it")
             if what == "recipe":
                 with files.atomic_path(path, mode=0o600) as place:  # it has the seed

@@ -20,6 +20,8 @@ from kanon_lab.workbench.parts import Place, boxed, frequencies, row
 _ROWS = 30
 # Bars that are shown unfolded.
 _SHORT = 6
+# Labels of controls are searched for formulas: no name of a column is one.
+_PLAIN = str.maketrans("$\\", "\N{FULLWIDTH DOLLAR SIGN}\N{FULLWIDTH REVERSE SOLIDUS}")
 
 
 class Variables(Place):
@@ -83,10 +85,10 @@ class Variables(Place):
             is_short = " open" if drawn.count("<tr>") <= _SHORT + 1 else ""
             why = f"{reason(guess, words, short)}; {w.say('shape', missing=guess.missing)}"
             fold = f"<details{is_short}><summary>{escape(w.say('values'))}</summary>{drawn}</details>" if drawn else ""
-            titled = f"<b>{escape(visible(name))}</b> {escape(visible(label))}"
-            about = widgets.HTML(f"{titled}<br>{escape(why)}{fold}")
-            control = widgets.Dropdown(options=options, value=session.draft.role_of(name), description=visible(name))
-            control.tooltip = w.say("role_of", column=visible(name))
+            title = visible(name)
+            about = widgets.HTML(f"<b>{escape(title)}</b> {escape(visible(label))}<br>{escape(why)}{fold}")
+            control = widgets.Dropdown(options=options, value=session.draft.role_of(name))
+            control.description, control.tooltip = title.translate(_PLAIN), w.say("role_of", column=title)
             line = widgets.HTML()
             self.follow(control, partial(self._chosen, name, line))
             self.roles[name] = control

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
@@ -90,7 +92,8 @@ def served_page(factory, file: str):
     try:
         yield page
     finally:
-        page.end()
+        if page.process.poll() is None:
+            page.end()
 
 
 @pytest.fixture
@@ -213,6 +216,21 @@ def test_two_windows_are_two_workbenches(served, office):
     three.page.reload()
     three.hears("asked for: at least 3")
     three.hears("asked for: at most 20%")
+
+
+@pytest.mark.slow
+def test_a_window_is_told_that_its_process_died_and_that_the_workbench_has_ended(served, office):
+    person = Person(office.new_page(), served.address)
+    processes = Path("/proc", str(served.process.pid), "task", str(served.process.pid), "children")
+    for kernel in processes.read_text().split():
+        os.kill(int(kernel), signal.SIGKILL)
+    alert = person.page.locator(".kanon-head").get_by_role("alert")
+    alert.get_by_text("perhaps for lack of memory. Reload the page").wait_for()
+    person.page.reload()
+    person.hears("Next: Variables")
+    assert not alert.count()
+    assert served.end()[0] == 0
+    alert.get_by_text("The workbench has ended").wait_for()
 
 
 @pytest.mark.slow

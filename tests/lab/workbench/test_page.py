@@ -334,6 +334,76 @@ def test_a_file_that_cannot_be_opened_leaves_the_one_there_was(opened):
     assert bench.session.name == "survey.csv" and bench.fresh is not None
 
 
+def test_a_file_of_few_records_has_every_place(opened):
+    Path("few.csv").write_text("a\n1\n2\n1\n", "utf-8")
+    bench = opened("few.csv")
+    for place in bench.places:
+        bench.go(place)
+        bench.wait()
+        assert bench._line.value == ""
+
+
+def test_a_folder_with_what_cannot_be_looked_at_or_that_is_gone(opened, monkeypatch):
+    Path("long.csv").symlink_to("y" * 300)
+    bench = opened("survey.csv")
+    assert [name for _, name in bench.places["file"].file.options][1:2] == ["survey.csv"]
+    Path("gone").mkdir()
+    monkeypatch.chdir("gone")
+    Path("../gone").rmdir()
+    bench = opened("health-survey")
+    bench.go("release")
+    press(bench.places["release"].box, "Write the recipe")
+    bench.wait()
+    assert "cannot be written" in bench.places["release"].lines["recipe"].value and bench._line.value == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("steps: x", "steps must be a list"),
+        ("key_variables: [age]\nsteps: [x]", "step 1"),
+        ("key_variables: [age]\nsteps: [{recode: 5}]", "step 1"),
+        ("a: &a [1]\nb: *a", "anchor"),
+    ],
+)
+def test_a_recipe_that_is_none_is_said_in_a_line(text, fault):
+    from kanon_lab.workbench.page import Workbench
+
+    Path("bad.yml").write_text(text, "utf-8")
+    bench = Workbench("en")
+    bench.places["file"].recipe.value = "bad.yml"
+    bench.places["file"].open("survey.csv")
+    bench.wait()
+    assert "bad.yml: " in bench._line.value and fault in bench._line.value and bench.session is None
+
+
+def test_no_column_name_is_shown_as_a_formula(opened):
+    pd.DataFrame({"$\\alpha$": [1, 2] * 30, r"\(x\)": [1, 2] * 30}).to_csv("names.csv", index=False)
+    bench = opened("names.csv")
+    bench.go("variables")
+    shown = [control.description for control in bench.places["variables"].roles.values()]
+    assert len(shown) == 2 and not {"$", "\\"} & {*"".join(shown)}
+
+
+def test_null_does_without_a_limit_that_always_applies(opened):
+    bench = opened("survey.csv")
+    bench.go("risk")
+    fields = bench.places["risk"].limits.fields
+    for name, text in (("repeated_identifiers", "null"), ("global_risk", "0.5")):
+        fields[name].control.value = text
+        bench.wait()
+    assert bench.session.draft.settings["limits"] == {"repeated_identifiers": None, "global_risk": 0.5}
+    assert "repeated_identifiers: null" in bench.session.configuration()
+    assert "repeated_identifiers" not in bench.fresh.config.limits
+    again = opened("survey.csv")
+    again.go("risk")
+    field = again.places["risk"].limits.fields["repeated_identifiers"]
+    assert field.control.value == "null"
+    field.control.value = " "
+    again.wait()
+    assert again.session.draft.settings["limits"] == {"global_risk": 0.5}
+
+
 def test_two_clicks_in_a_hurry_are_two_changes(opened):
     bench = opened("survey.csv")
     draft = bench.session.draft.with_step("remove_variables", {"variables": ["income"]})
@@ -370,7 +440,7 @@ def test_files_are_written_into_the_folder_alone_and_under_names_of_their_own(op
     bench = opened("health-survey")
     place = bench.places["release"]
     place.format.value = "csv"
-    for name in ("../out.csv", str(tmp_path / "out"), ".hidden", ""):
+    for name in ("../out.csv", str(tmp_path / "out"), ".hidden", "", "a\nb", "\u202efdp"):
         place.names["protected"].value = name
         place._write("protected")
         assert "kanon-fault" in place.lines["protected"].value or "role" in place.lines["protected"].value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pandas as pd
@@ -10,7 +11,7 @@ import yaml
 from click.testing import CliRunner
 
 from kanon_lab.cli import cli
-from kanon_lab.errors import OptionError
+from kanon_lab.errors import OptionError, StorageError
 from kanon_lab.recipes.chain import as_recipe
 from kanon_lab.workbench import Draft, Session
 from kanon_lab.workbench.drafts import REMOVED, drafts_folder
@@ -295,3 +296,34 @@ def test_what_would_help_rounds_or_leaves_out_a_weight_that_reveals_a_key():
         if "weight" in next(iter(step.settings.values()), ()):
             helped[step.name] = step.gap
     assert helped["remove_variables"] == 0 and 0 < helped["round"] < 1
+
+
+def test_a_recipe_is_not_compared_with_what_is_no_file(session):
+    Path("folder").mkdir()
+    os.mkfifo("pipe")  # whoever opens it waits for ever
+    for name in ("folder", "pipe"):
+        with pytest.raises(OptionError, match=f"{name}: is there"):
+            session.write("recipe", name)
+    with pytest.raises(StorageError, match="folder: cannot be written"):
+        session.write("recipe", "folder", overwrite=True)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("settings:\n    variable", "settings: x\n  other:\n    variable"),
+        ("top_code", "another_code"),
+        ("steps:", "steps: 5\nothers:"),
+        ("'on': false", "'off': false"),
+        ("language: en", "language: !x en"),
+    ],
+)
+def test_a_kept_draft_that_cannot_be_read_is_none(session, old, new):
+    draft = session.draft.with_step("top_code", {"variable": ["age"], "above": 80})
+    session.change(draft.with_switched(len(draft.steps) - 1))
+    (path,) = drafts_folder().iterdir()
+    text = path.read_text("utf-8")
+    assert Session("survey.csv").kept == session.draft and old in text
+    for damaged in (text.replace(old, new), text[: text.index(old)] + "["):
+        path.write_text(damaged, "utf-8")
+        assert Session("survey.csv").kept is None
