@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from html import escape
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
 from kanon_lab.classes import by_meaning
-from kanon_lab.columns import named_rows
+from kanon_lab.columns import named_rows, plain
 from kanon_lab.measures.registry import LIMITS, MEASURES, Measure, measures
+from kanon_lab.recipes.settings import LEAST
 from kanon_lab.recipes.tradeoff import measure_of, risk_and_loss
 from kanon_lab.report.measured import limit_title, limit_value
-from kanon_lab.report.safe import QUANTILES
+from kanon_lab.report.safe import QUANTILES, safe_quantiles
+from kanon_lab.report.tables import category_rows, is_quantity
 from kanon_lab.report.words import Few, Words
 from kanon_lab.show.parts import Bars, Group, Mark, Paragraph, Part, Picture, folded
 
@@ -228,3 +231,19 @@ def _axis(measure: Measure, values: list[float], w: Words) -> dict[str, Any]:
         "words": [*map(write, values)],
         "size": size,
     }
+
+
+def frequencies(column: pd.Series, labels: Mapping, w: Words, *, numeric: bool = False, coded: bool = False) -> str:
+    """The values of a column as bars: categories, those of few records pooled; of a quantity some quantiles."""
+    if is_quantity(column := plain(column), named=numeric, coded=coded or bool(labels)):
+        numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=float("nan"))
+        quantiles = safe_quantiles(numbers, least=LEAST)
+        listed = w.listed(f"{w.percent(share)}: {w.significant(value)}" for share, value in quantiles.items())
+        return f"<p>{escape(w.say('quantiles', values=listed))}</p>" if quantiles else ""
+    rows: list[list[str | Mark]] = []
+    for name, records, share, pooled in category_rows(column, labels, least=LEAST):
+        called = w.say("pool", categories=pooled) if name is None else name
+        words = w.say("pool_hidden") if records is None else w.number(records)
+        rows.append([called, Mark("", share, "kanon-other" if name is None else ""), words])
+    heads = [w.say("c_category"), w.say("c_share"), w.say("c_records")]
+    return Bars(str(column.name), heads, rows, "kanon-small").html

@@ -8,7 +8,7 @@ from functools import cache
 from html import escape
 from typing import Any
 
-from kanon_lab.errors import KanonLabError, OptionError
+from kanon_lab.errors import KanonLabError, OptionError, visible
 from kanon_lab.recipes.yaml_file import parse_yaml, yaml_line
 from kanon_lab.settings import Settings, holds_names, read, row_of
 from kanon_lab.show.controls import ipywidgets
@@ -43,6 +43,18 @@ class FormWords:
     def option(self, word: str) -> str:
         """What a choice is called: by words of its own, or as recipes call it."""
         return wordings("workbench").get(f"option_{word}", {}).get(self.language, word)
+
+    def settings(self, settings: Mapping[str, Any]) -> str:
+        """The settings of a step by what forms call them."""
+        return visible("; ".join(f"{self.setting(name)}: {self._value(value)}" for name, value in settings.items()))
+
+    def _value(self, value: Any) -> str:
+        """A value of a setting; of what is in order the names, the first first."""
+        if isinstance(value, Mapping) and all(isinstance(place, int) for place in value.values()):
+            value = sorted(value, key=value.__getitem__)
+        if isinstance(value, list) and all(isinstance(name, str) for name in value):
+            return ", ".join(value)
+        return self.option(value) if isinstance(value, str) else yaml_line(value)
 
     def fault(self, line: str) -> str:
         """A line on what is wrong as HTML that screen readers speak; "" for none."""

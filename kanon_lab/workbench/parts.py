@@ -4,31 +4,25 @@ from __future__ import annotations
 
 import re
 import webbrowser
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import wraps
 from html import escape
 from importlib.resources import files
 from typing import Any
 
 import ipywidgets as widgets
-import pandas as pd
 
-from kanon_lab.columns import plain
 from kanon_lab.errors import visible
 from kanon_lab.measures.registry import LIMITS
 from kanon_lab.recipes.notes import mostly_hidden
-from kanon_lab.recipes.settings import LEAST
 from kanon_lab.recipes.steps import STEPS
-from kanon_lab.recipes.yaml_file import yaml_line
 from kanon_lab.report.measured import Release, advice_on, limit_title
-from kanon_lab.report.safe import safe_quantiles
-from kanon_lab.report.tables import category_rows, is_quantity
 from kanon_lab.report.words import Words
 from kanon_lab.show.book_pages import chapter_of, page_of
 from kanon_lab.show.forms import WIDE as WIDE
 from kanon_lab.show.forms import FormWords
 from kanon_lab.show.page import Figure, sections_style
-from kanon_lab.show.parts import Bars, Mark, Part, Section
+from kanon_lab.show.parts import Part, Section
 from kanon_lab.terms import TERMS, Note, Term, wordings
 from kanon_lab.workbench.background import in_a_line
 from kanon_lab.workbench.drafts import CHOICES
@@ -60,18 +54,6 @@ class Speech(Words, FormWords):
     def setting(self, name: str) -> str:
         """What a setting is called: by a word of its own, or as recipes call it."""
         return self.say(f"set_{name}") if f"set_{name}" in wordings("workbench") else name
-
-    def settings(self, settings: Mapping[str, Any]) -> str:
-        """The settings of a step by what forms call them."""
-        return visible("; ".join(f"{self.setting(name)}: {self._value(value)}" for name, value in settings.items()))
-
-    def _value(self, value: Any) -> str:
-        """A value of a setting; of what is in order the names, the first first."""
-        if isinstance(value, Mapping) and all(isinstance(place, int) for place in value.values()):
-            value = sorted(value, key=value.__getitem__)
-        if isinstance(value, list) and all(isinstance(name, str) for name in value):
-            return self.listed(value)
-        return self.option(value) if isinstance(value, str) else yaml_line(value)
 
     def note(self, note: str) -> str:
         """A note in the language, for those who click."""
@@ -275,19 +257,3 @@ def style() -> Any:
     """The style sheet of the page as a widget: that of reports, and its own lines."""
     own = files("kanon_lab.workbench").joinpath("workbench.css").read_text("utf-8")
     return widgets.HTML(f"<style>{sections_style()}{own}</style>")
-
-
-def frequencies(column: pd.Series, labels: Mapping, w: Speech, *, numeric: bool = False, coded: bool = False) -> str:
-    """The values of a column as bars: categories, those of few records pooled; of a quantity some quantiles."""
-    if is_quantity(column := plain(column), named=numeric, coded=coded or bool(labels)):
-        numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=float("nan"))
-        quantiles = safe_quantiles(numbers, least=LEAST)
-        listed = w.listed(f"{w.percent(share)}: {w.significant(value)}" for share, value in quantiles.items())
-        return f"<p>{escape(w.say('quantiles', values=listed))}</p>" if quantiles else ""
-    rows: list[list[str | Mark]] = []
-    for name, records, share, pooled in category_rows(column, labels, least=LEAST):
-        called = w.say("pool", categories=pooled) if name is None else name
-        words = w.say("pool_hidden") if records is None else w.number(records)
-        rows.append([called, Mark("", share, "kanon-other" if name is None else ""), words])
-    heads = [w.say("c_category"), w.say("c_share"), w.say("c_records")]
-    return Bars(str(column.name), heads, rows, "kanon-small").html

@@ -13,11 +13,12 @@ from kanon_lab.columns import one_column, plain
 from kanon_lab.errors import KanonLabError
 from kanon_lab.methods.recode_settings import RECODINGS, recoded_column
 from kanon_lab.recipes.settings import LEAST
+from kanon_lab.report.pictures import frequencies
 from kanon_lab.report.safe import safe_quantiles
 from kanon_lab.report.tables import category_rows, is_quantity
 from kanon_lab.settings import read
 from kanon_lab.show.forms import Form
-from kanon_lab.workbench.parts import WIDE, frequencies, row
+from kanon_lab.workbench.parts import WIDE, row
 
 # Categories that a menu shows at once.
 _ROWS = 8

@@ -12,9 +12,10 @@ import ipywidgets as widgets
 from kanon_lab.columns import one_column
 from kanon_lab.errors import visible
 from kanon_lab.report.first_config import reason
+from kanon_lab.report.pictures import frequencies
 from kanon_lab.terms import texts
 from kanon_lab.workbench.drafts import CHOICES, REMOVED
-from kanon_lab.workbench.parts import Place, boxed, frequencies, row
+from kanon_lab.workbench.parts import Place, boxed, row
 
 # Rows of a page; each has three widgets.
 _ROWS = 30
