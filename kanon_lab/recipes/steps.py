@@ -449,8 +449,18 @@ def step_seed(seed: int, name: str, settings: Mapping[str, Any], frame: pd.DataF
     """
     mixed = sha256(repr((seed, name, sorted(settings.items(), key=str))).encode("utf-8", "surrogatepass"))
     for column in [column for column in names if column in frame]:
-        mixed.update(repr(frame[column].to_list()).encode("utf-8", "surrogatepass"))
+        mixed.update(_as_list(frame[column]).encode("utf-8", "surrogatepass"))
     return int.from_bytes(mixed.digest()[:8]) >> 1
+
+
+def _as_list(column: pd.Series) -> str:
+    """What Python writes for the list of a column's values; each different number is written once."""
+    if not isinstance(column.dtype, np.dtype) or column.dtype.kind not in "iuf" or column.dtype.itemsize > 8:
+        return repr(column.to_list())
+    cells = column.to_numpy()
+    codes, values = pd.factorize(cells.view(f"i{cells.dtype.itemsize}"))  # by their bits: 0.0 is not -0.0
+    texts = np.array([*map(repr, values.view(cells.dtype).tolist())], dtype=object)
+    return f"[{', '.join(texts[codes])}]"
 
 
 def _perturbation(name: str, model: type[Settings], **kind: bool) -> dict[str, Kind]:
