@@ -205,7 +205,7 @@ def claims_of(
     """
     rows = []
     for columns, k in combinations:
-        alike = alike_by_claim(known[:, columns], shown[:, columns], stratum, counts, person)
+        alike = alike_by_claim(*(side.T[[*columns]].T for side in (known, shown)), stratum, counts, person)
         rows += rows_of_claims(alike, k, [names[column] for column in columns], counts, person)
     return pd.DataFrame(rows, columns=CLAIM_COLUMNS)
 

@@ -392,7 +392,7 @@ class Comparison:
         Of released keys and sensitive variables that are no quantities; 0 without variables.
         """
         tabled = [place for place, name in enumerate(self.tracked) if name not in self.spec.numeric_variables]
-        true, shown = (side[:, tabled] for side in self.codes)
+        true, shown = (side.T[tabled].T for side in self.codes)
         if np.array_equal(true, shown):
             return 0.0
         names = [self.tracked[place] for place in tabled]
