@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -225,3 +226,24 @@ def generator(seed: int, step: str, position: int) -> np.random.Generator:
     would not be noise.
     """
     return np.random.default_rng([seed, position, *step.encode()])
+
+
+def step_seed(seed: int, name: str, settings: Mapping[str, Any], frame: pd.DataFrame, names: list[str]) -> int:
+    """The seed of the draws of a step: another one for another step, other settings, as written, or other values.
+
+    With the same draws, two strengths of noise, or two waves of a panel, would give the true values away.
+    """
+    mixed = sha256(repr((seed, name, sorted(settings.items(), key=str))).encode("utf-8", "surrogatepass"))
+    for column in [column for column in names if column in frame]:
+        mixed.update(_as_list(frame[column]).encode("utf-8", "surrogatepass"))
+    return int.from_bytes(mixed.digest()[:8]) >> 1
+
+
+def _as_list(column: pd.Series) -> str:
+    """What Python writes for the list of a column's values; each different number is written once."""
+    if not isinstance(column.dtype, np.dtype) or column.dtype.kind not in "iuf" or column.dtype.itemsize > 8:
+        return repr(column.to_list())
+    cells = column.to_numpy()
+    codes, values = pd.factorize(cells.view(f"i{cells.dtype.itemsize}"))  # by their bits: 0.0 is not -0.0
+    texts = np.array([*map(repr, values.view(cells.dtype).tolist())], dtype=object)
+    return f"[{', '.join(texts[codes])}]"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from hashlib import sha256
 from typing import Annotated, Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from kanon_lab.columns import coded, refuse, with_columns
 from kanon_lab.errors import OptionError, meant, misspelt, shortened
 from kanon_lab.measures import ESTIMATORS
 from kanon_lab.methods import CLAIMS, KEEPS, Suppression, local_suppression, suppress_above_risk
-from kanon_lab.methods.perturbation import MISSING, MOST_NOISE
+from kanon_lab.methods.perturbation import MISSING, MOST_NOISE, step_seed
 from kanon_lab.methods.recode_settings import RECODINGS, Recoding, recoded
 from kanon_lab.methods.suppression import check_key, check_policy, importance_ranks, key_combinations
 from kanon_lab.methods.suppression_bound import Certificate
@@ -440,27 +439,6 @@ def _as_fine(column: pd.Series, original: pd.Series) -> pd.Series:
     known = original.dropna().to_numpy(dtype=float)
     fine = [digits for digits in range(_MOST_DECIMALS + 1) if (known.round(digits) == known).all()]
     return column.round(fine[0]) if fine and fine[0] > 0 else column
-
-
-def step_seed(seed: int, name: str, settings: Mapping[str, Any], frame: pd.DataFrame, names: list[str]) -> int:
-    """The seed of the draws of a step: another one for another step, other settings, as written, or other values.
-
-    With the same draws, two strengths of noise, or two waves of a panel, would give the true values away.
-    """
-    mixed = sha256(repr((seed, name, sorted(settings.items(), key=str))).encode("utf-8", "surrogatepass"))
-    for column in [column for column in names if column in frame]:
-        mixed.update(_as_list(frame[column]).encode("utf-8", "surrogatepass"))
-    return int.from_bytes(mixed.digest()[:8]) >> 1
-
-
-def _as_list(column: pd.Series) -> str:
-    """What Python writes for the list of a column's values; each different number is written once."""
-    if not isinstance(column.dtype, np.dtype) or column.dtype.kind not in "iuf" or column.dtype.itemsize > 8:
-        return repr(column.to_list())
-    cells = column.to_numpy()
-    codes, values = pd.factorize(cells.view(f"i{cells.dtype.itemsize}"))  # by their bits: 0.0 is not -0.0
-    texts = np.array([*map(repr, values.view(cells.dtype).tolist())], dtype=object)
-    return f"[{', '.join(texts[codes])}]"
 
 
 def _perturbation(name: str, model: type[Settings], **kind: bool) -> dict[str, Kind]:
