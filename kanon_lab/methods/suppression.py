@@ -205,7 +205,8 @@ def claims_of(
     """
     rows = []
     for columns, k in combinations:
-        alike = alike_by_claim(*(side.T[[*columns]].T for side in (known, shown)), stratum, counts, person)
+        of_keys = known.T[[*columns]].T, shown.T[[*columns]].T
+        alike = alike_by_claim(*of_keys, stratum, counts, person)
         rows += rows_of_claims(alike, k, [names[column] for column in columns], counts, person)
     return pd.DataFrame(rows, columns=CLAIM_COLUMNS)
 
