@@ -18,6 +18,8 @@ from kanon_lab.roles import names_of
 
 #: How strictly something is kept.
 EXACTLY, EXPECTED, NEARLY = "exactly", "in expectation", "nearly"
+# Decimals of a quantity, such as cents; numbers with more of them are measured.
+_MOST_DECIMALS = 6
 
 
 @dataclass(frozen=True)
@@ -247,3 +249,26 @@ def _as_list(column: pd.Series) -> str:
     codes, values = pd.factorize(cells.view(f"i{cells.dtype.itemsize}"))  # by their bits: 0.0 is not -0.0
     texts = np.array([*map(repr, values.view(cells.dtype).tolist())], dtype=object)
     return f"[{', '.join(texts[codes])}]"
+
+
+def within_households(household: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """An order in which members of each household (its number, for every record) have changed places at random."""
+    places = np.argsort(household, kind="stable")
+    order = np.empty(len(household), dtype=np.intp)
+    order[places] = np.lexsort((rng.random(len(household)), household))
+    return order
+
+
+def numbers_like(numbers: np.ndarray, codes: np.ndarray, like: pd.Series) -> pd.Series:
+    """A column of whole numbers where another one has values, given by their codes (-1 where missing)."""
+    column = pd.array(numbers, dtype="Int64").take(codes, allow_fill=True)
+    return pd.Series(column if (codes < 0).any() else column.astype("int64"), index=like.index, name=like.name)
+
+
+def as_fine(column: pd.Series, original: pd.Series) -> pd.Series:
+    """Numbers with as many decimals as the original ones have, if these have one to six; means and noise have more."""
+    if not (pd.api.types.is_float_dtype(column) and pd.api.types.is_float_dtype(original)):
+        return column
+    known = original.dropna().to_numpy(dtype=float)
+    fine = [digits for digits in range(_MOST_DECIMALS + 1) if (known.round(digits) == known).all()]
+    return column.round(fine[0]) if fine and fine[0] > 0 else column

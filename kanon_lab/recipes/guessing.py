@@ -73,8 +73,7 @@ class _Pairs:
     @cached_property
     def once(self) -> np.ndarray | slice:
         """The records but those whose household has another one, further down, with the same pair."""
-        home = self.home
-        if home is None:
+        if (home := self.home) is None:
             return _ALL
         if (home[1:] >= home[:-1]).all():  # members one after the other are compared without a sort
             once = np.ones(len(home), dtype=bool)

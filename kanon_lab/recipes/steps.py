@@ -17,7 +17,7 @@ from kanon_lab.columns import coded, refuse, with_columns
 from kanon_lab.errors import OptionError, meant, misspelt, shortened
 from kanon_lab.measures import ESTIMATORS
 from kanon_lab.methods import CLAIMS, KEEPS, Suppression, local_suppression, suppress_above_risk
-from kanon_lab.methods.perturbation import MISSING, MOST_NOISE, step_seed
+from kanon_lab.methods.perturbation import MISSING, MOST_NOISE, as_fine, numbers_like, step_seed, within_households
 from kanon_lab.methods.recode_settings import RECODINGS, Recoding, recoded
 from kanon_lab.methods.suppression import check_key, check_policy, importance_ranks, key_combinations
 from kanon_lab.methods.suppression_bound import Certificate
@@ -29,8 +29,6 @@ from kanon_lab.settings import COLUMN, COLUMNS, CheckedBy, Settings, chosen_from
 
 #: What ``shuffle_records`` puts in random order.
 SHUFFLED_BY = ("record", "household", "within_household")
-# Decimals of a quantity, such as cents; numbers with more of them are measured.
-_MOST_DECIMALS = 6
 
 
 @dataclass(frozen=True)
@@ -337,18 +335,10 @@ def _shuffle_members(frame, spec, settings, *, seed) -> Applied:
     if spec.household is None:
         raise OptionError("shuffle_members needs a household; name the variable that identifies the household")
     household = coded(frame[spec.household]).codes
-    shuffled = frame.iloc[_within_households(household, np.random.default_rng(seed))]
+    shuffled = frame.iloc[within_households(household, np.random.default_rng(seed))]
     if (line := read(ShuffleMembers, settings).line_number) is not None:
         shuffled = shuffled.assign(**{line: frame[line].set_axis(shuffled.index)})
     return Applied(shuffled)
-
-
-def _within_households(household: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """An order in which members of each household (its number, for every record) have changed places at random."""
-    places = np.argsort(household, kind="stable")
-    order = np.empty(len(household), dtype=np.intp)
-    order[places] = np.lexsort((rng.random(len(household)), household))
-    return order
 
 
 def _shuffle_records(frame, spec, settings, *, seed) -> Applied:
@@ -359,7 +349,7 @@ def _shuffle_records(frame, spec, settings, *, seed) -> Applied:
         return Applied(frame.iloc[rng.permutation(len(frame))])
     home = _households(frame, spec, f"shuffle_records by {by}")
     if by == "within_household":
-        return Applied(frame.iloc[_within_households(home, rng)])
+        return Applied(frame.iloc[within_households(home, rng)])
     place = rng.permutation(home.max() + 1)
     return Applied(frame.iloc[np.argsort(place[home], kind="stable")])
 
@@ -384,7 +374,7 @@ def _renumber(frame, spec, settings, *, seed) -> Applied:
     columns = {}
     for name in names:
         known = coded(frame[name])
-        columns[name] = _numbers(rng.permutation(len(known.values)) + 1, known.codes, frame[name])
+        columns[name] = numbers_like(rng.permutation(len(known.values)) + 1, known.codes, frame[name])
     if line_number is not None:
         home = _households(frame, spec, "renumber with a line_number")
         order = np.lexsort((rng.random(len(frame)), home))
@@ -392,7 +382,7 @@ def _renumber(frame, spec, settings, *, seed) -> Applied:
         line = np.empty(len(frame), dtype=np.int64)
         line[order] = np.arange(len(frame)) - starts[home[order]] + 1
         places = np.where(frame[line_number].isna(), -1, np.arange(len(frame)))
-        columns[line_number] = _numbers(line, places, frame[line_number])
+        columns[line_number] = numbers_like(line, places, frame[line_number])
     return Applied(with_columns(frame, columns))
 
 
@@ -403,11 +393,6 @@ def _households(frame: pd.DataFrame, spec: KeySpec, step: str) -> np.ndarray:
     home = coded(frame[spec.household]).codes
     refuse(home < 0, frame.index, spec.household, "no household; fill it in, or drop the record")
     return home
-
-
-def _numbers(numbers: np.ndarray, codes: np.ndarray, like: pd.Series) -> pd.Series:
-    column = pd.array(numbers, dtype="Int64").take(codes, allow_fill=True)
-    return pd.Series(column if (codes < 0).any() else column.astype("int64"), index=like.index, name=like.name)
 
 
 def _perturb(frame, spec, settings, *, seed, step) -> Applied:
@@ -428,17 +413,8 @@ def _perturb(frame, spec, settings, *, seed, step) -> Applied:
         seed = step_seed(seed, step, settings, frame, names)
     released = getattr(methods, step)(frame, names, **options, seed=seed or 0).frame
     if step in ("microaggregate", "add_noise"):  # others give values that are in the file
-        released = with_columns(released, {name: _as_fine(released[name], frame[name]) for name in names})
+        released = with_columns(released, {name: as_fine(released[name], frame[name]) for name in names})
     return Applied(released)
-
-
-def _as_fine(column: pd.Series, original: pd.Series) -> pd.Series:
-    """Numbers with as many decimals as the original ones have, if these have one to six; means and noise have more."""
-    if not (pd.api.types.is_float_dtype(column) and pd.api.types.is_float_dtype(original)):
-        return column
-    known = original.dropna().to_numpy(dtype=float)
-    fine = [digits for digits in range(_MOST_DECIMALS + 1) if (known.round(digits) == known).all()]
-    return column.round(fine[0]) if fine and fine[0] > 0 else column
 
 
 def _perturbation(name: str, model: type[Settings], **kind: bool) -> dict[str, Kind]:
