@@ -215,7 +215,7 @@ def rows_of_claims(
     alike: Mapping[str, np.ndarray], k: int, names: Sequence[str], counts: Counts | None, person: np.ndarray | None
 ) -> list[tuple]:
     """The rows of the claims for some keys, of what `alike_by_claim` counts."""
-    failed = {claim: records_in(found < k, counts, person) for claim, found in alike.items()}
+    failed = {claim: records_in(like < k, counts, person) for claim, like in alike.items()}
     n = records_in(np.ones(len(alike["compatible"]), dtype=bool), counts, person)
     return [(claim, ", ".join(map(str, names)), k, some, some / n, CLAIMS[claim]) for claim, some in failed.items()]
 

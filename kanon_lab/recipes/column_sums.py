@@ -38,8 +38,8 @@ def sums_along(
             go.append(any(_ALONG <= together > best for together, best in zip(both, alone, strict=True)))
         return np.array(go)
 
-    found = remembered_rows("along", along, np.array(tried), *wanted, *sampled.values()) if tried else ()
-    for (first, second, sign), goes in zip(tried, found):
+    hits = remembered_rows("along", along, np.array(tried), *wanted, *sampled.values()) if tried else ()
+    for (first, second, sign), goes in zip(tried, hits):
         if goes:
             total = pd.Series(columns[first] + sign * columns[second])
             yield (first, second), coded(total).codes.astype(np.int64)

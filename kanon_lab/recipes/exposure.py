@@ -372,8 +372,8 @@ class _Search:
         beside_keys = ((name, key) for name in self.others for key in self.keys if key in self.columns)
         for names in islice(chain(beside_keys, combinations(self.others, 2)), self.most_pairs):
             own = self.protection.state.truth.perturbed.intersection(names)
-            told = {key for name in names for key in hidden if (name, key, "tells") in complete}
-            yield from self._told_together(names, {key: targets[key] for key in hidden if key not in own | told})
+            complete_of = {key for name in names for key in hidden if (name, key, "tells") in complete}
+            yield from self._told_together(names, {key: targets[key] for key in hidden if key not in own | complete_of})
 
     def _given(self, keys: tuple[str, ...]) -> tuple[list[np.ndarray], list[np.ndarray], np.ndarray]:
         """The true keys, the ways in which they guess others together, and the records in which one is hidden."""

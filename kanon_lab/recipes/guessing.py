@@ -371,9 +371,9 @@ def _evidence(pairs: _Pairs, seen: np.ndarray) -> float:
     says = gained > 0
     if not says.any():
         return -np.inf
-    said = other & says[group]
-    number, used = grouped(said_place[said], len(of_seen))
-    times, in_place = np.bincount(number, times[said]), of_seen[used]
+    saying_one = other & says[group]
+    number, used = grouped(said_place[saying_one], len(of_seen))
+    times, in_place = np.bincount(number, times[saying_one]), of_seen[used]
     of_said, of_usual = count[used] / in_seen[in_place], most[in_place] / in_seen[in_place]
     values, saying, gain_in_all = int(often.sum()), int(says.sum()), float(gained[says].sum())
     sayings = max(m - int((of_cell == of_cell[0]).all()), 1)
