@@ -325,6 +325,11 @@ def distinct_rows(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return group, some
 
 
+def stacked(columns: Sequence[np.ndarray]) -> np.ndarray:
+    """Columns of codes side by side, shape (n, columns); each lies in one piece, since they are read one by one."""
+    return np.array(columns, dtype=np.int64).T
+
+
 def strata_codes(frame: pd.DataFrame, strata: Sequence[str], *, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
     """The stratum of each record, or of some `rows`, from 0; all zero without strata."""
     codes, index = [], frame.index[rows]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from kanon_lab.roles import names_of
 
 #: How strictly something is kept.
 EXACTLY, EXPECTED, NEARLY = "exactly", "in expectation", "nearly"
+# Decimals of a quantity, such as cents; numbers with more of them are measured.
+_MOST_DECIMALS = 6
 
 
 @dataclass(frozen=True)
@@ -225,3 +228,47 @@ def generator(seed: int, step: str, position: int) -> np.random.Generator:
     would not be noise.
     """
     return np.random.default_rng([seed, position, *step.encode()])
+
+
+def step_seed(seed: int, name: str, settings: Mapping[str, Any], frame: pd.DataFrame, names: list[str]) -> int:
+    """The seed of the draws of a step: another one for another step, other settings, as written, or other values.
+
+    With the same draws, two strengths of noise, or two waves of a panel, would give the true values away.
+    """
+    mixed = sha256(repr((seed, name, sorted(settings.items(), key=str))).encode("utf-8", "surrogatepass"))
+    for column in [column for column in names if column in frame]:
+        mixed.update(_as_list(frame[column]).encode("utf-8", "surrogatepass"))
+    return int.from_bytes(mixed.digest()[:8]) >> 1
+
+
+def _as_list(column: pd.Series) -> str:
+    """What Python writes for the list of a column's values; each different number is written once."""
+    if not isinstance(column.dtype, np.dtype) or column.dtype.kind not in "iuf" or column.dtype.itemsize > 8:
+        return repr(column.to_list())
+    cells = column.to_numpy()
+    codes, values = pd.factorize(cells.view(f"i{cells.dtype.itemsize}"))  # by their bits: 0.0 is not -0.0
+    texts = np.array([*map(repr, values.view(cells.dtype).tolist())], dtype=object)
+    return f"[{', '.join(texts[codes])}]"
+
+
+def within_households(household: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """An order in which members of each household (its number, for every record) have changed places at random."""
+    places = np.argsort(household, kind="stable")
+    order = np.empty(len(household), dtype=np.intp)
+    order[places] = np.lexsort((rng.random(len(household)), household))
+    return order
+
+
+def numbers_like(numbers: np.ndarray, codes: np.ndarray, like: pd.Series) -> pd.Series:
+    """A column of whole numbers where another one has values, given by their codes (-1 where missing)."""
+    column = pd.array(numbers, dtype="Int64").take(codes, allow_fill=True)
+    return pd.Series(column if (codes < 0).any() else column.astype("int64"), index=like.index, name=like.name)
+
+
+def as_fine(column: pd.Series, original: pd.Series) -> pd.Series:
+    """Numbers with as many decimals as the original ones have, if these have one to six; means and noise have more."""
+    if not (pd.api.types.is_float_dtype(column) and pd.api.types.is_float_dtype(original)):
+        return column
+    known = original.dropna().to_numpy(dtype=float)
+    fine = [digits for digits in range(_MOST_DECIMALS + 1) if (known.round(digits) == known).all()]
+    return column.round(fine[0]) if fine and fine[0] > 0 else column

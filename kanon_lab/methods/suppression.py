@@ -15,7 +15,7 @@ import pandas as pd
 from kanon_lab.arguments import as_share
 from kanon_lab.classes.counts import Counts, records_in, table_of_rows
 from kanon_lab.classes.persons import compatible_persons, count_persons, equal_persons, with_persons
-from kanon_lab.columns import coded, distinct_rows, refuse, strata_codes
+from kanon_lab.columns import coded, distinct_rows, refuse, stacked, strata_codes
 from kanon_lab.errors import DataError, OptionError, UnfitOptionError, about, meant, shortened
 from kanon_lab.measures import file_risk, individual_risk, records_above
 from kanon_lab.methods.suppression_bound import Certificate, Combination, Requirement
@@ -204,13 +204,20 @@ def claims_of(
     With the number of each row's `person`, persons are counted: those who have a record for which a claim fails.
     """
     rows = []
-    n = records_in(np.ones(len(known), dtype=bool), counts, person)
     for columns, k in combinations:
-        keys = ", ".join(str(names[column]) for column in columns)
-        for claim, alike in alike_by_claim(known[:, columns], shown[:, columns], stratum, counts, person).items():
-            failed = records_in(alike < k, counts, person)
-            rows.append((claim, keys, k, failed, failed / n, CLAIMS[claim]))
+        of_keys = known.T[[*columns]].T, shown.T[[*columns]].T
+        alike = alike_by_claim(*of_keys, stratum, counts, person)
+        rows += rows_of_claims(alike, k, [names[column] for column in columns], counts, person)
     return pd.DataFrame(rows, columns=CLAIM_COLUMNS)
+
+
+def rows_of_claims(
+    alike: Mapping[str, np.ndarray], k: int, names: Sequence[str], counts: Counts | None, person: np.ndarray | None
+) -> list[tuple]:
+    """The rows of the claims for some keys, of what `alike_by_claim` counts."""
+    failed = {claim: records_in(like < k, counts, person) for claim, like in alike.items()}
+    n = records_in(np.ones(len(alike["compatible"]), dtype=bool), counts, person)
+    return [(claim, ", ".join(map(str, names)), k, some, some / n, CLAIMS[claim]) for claim, some in failed.items()]
 
 
 def alike_by_claim(
@@ -222,7 +229,7 @@ def alike_by_claim(
 ) -> dict[str, np.ndarray]:
     """By claim, for each row the released records, or persons, that are counted for it; arguments as of `claims_of`."""
     of_row = None if counts is None else counts.records
-    true, out = (np.column_stack([codes, stratum]) for codes in (known, shown))
+    true, out = (stacked([*codes.T, stratum]) for codes in (known, shown))
     if person is not None:
         return {
             "compatible": compatible_persons(out, out, person),
@@ -231,12 +238,14 @@ def alike_by_claim(
         }
     group, some = distinct_rows(out)
     records = np.bincount(group, of_row).astype(np.int64, copy=False)
-    target, of_target = distinct_rows(true)
-    return {
+    alike = {
         "compatible": compatible_records(out[some], out[some], records)[group],
         "own_class": equal_records(out[some], out[some], records)[group],
-        "true_key": compatible_records(true[of_target], out[some], records)[target],
     }
+    if np.array_equal(true, out):
+        return {**alike, "true_key": alike["compatible"]}
+    target, of_target = distinct_rows(true)
+    return {**alike, "true_key": compatible_records(true[of_target], out[some], records)[target]}
 
 
 # The most sets of keys in `combinations`.

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from kanon_lab.columns import coded, holds_numbers, named_columns
+from kanon_lab.columns import coded, holds_numbers, named_columns, remembered_rows
 
 # Sums are tried where they go along with a key so closely (a correlation), and more closely than each of the two.
 _ALONG = 0.98
@@ -28,14 +28,21 @@ def sums_along(
     """Codes of the sums and differences of two columns that go along with a key in a sample of the records."""
     wanted = [_numbers(key.iloc[sample]) for key in keys if _has_order(key)]
     sampled = {name: numbers[sample] for name, numbers in columns.items()} if wanted else {}
-    single = {name: [_along(key, numbers) for key in wanted] for name, numbers in sampled.items()}
-    for first, second in combinations(sampled, 2):
-        for sign in (1, -1):
-            along = [_along(key, sampled[first] + sign * sampled[second]) for key in wanted]
+    tried = [(first, second, sign) for first, second in combinations(sampled, 2) for sign in (1, -1)]
+
+    def along() -> np.ndarray:
+        single, go = {name: [_along(key, numbers) for key in wanted] for name, numbers in sampled.items()}, []
+        for first, second, sign in tried:
+            both = [_along(key, sampled[first] + sign * sampled[second]) for key in wanted]
             alone = map(max, single[first], single[second])
-            if any(_ALONG <= both > best for both, best in zip(along, alone, strict=True)):
-                total = pd.Series(columns[first] + sign * columns[second])
-                yield (first, second), coded(total).codes.astype(np.int64)
+            go.append(any(_ALONG <= together > best for together, best in zip(both, alone, strict=True)))
+        return np.array(go)
+
+    hits = remembered_rows("along", along, np.array(tried), *wanted, *sampled.values()) if tried else ()
+    for (first, second, sign), goes in zip(tried, hits):
+        if goes:
+            total = pd.Series(columns[first] + sign * columns[second])
+            yield (first, second), coded(total).codes.astype(np.int64)
 
 
 def _has_order(column: pd.Series) -> bool:

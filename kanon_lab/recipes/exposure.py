@@ -23,7 +23,7 @@ what is hidden in their record count where they are too few to learn from (`kano
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, combinations, islice
@@ -371,10 +371,9 @@ class _Search:
                     yield from self._following(name, keys)
         beside_keys = ((name, key) for name in self.others for key in self.keys if key in self.columns)
         for names in islice(chain(beside_keys, combinations(self.others, 2)), self.most_pairs):
-            for key in hidden:
-                own = key in names and key in self.protection.state.truth.perturbed
-                if not own and not any((name, key, "tells") in complete for name in names):
-                    yield from self._told_together(names, key, targets[key])
+            own = self.protection.state.truth.perturbed.intersection(names)
+            complete_of = {key for name in names for key in hidden if (name, key, "tells") in complete}
+            yield from self._told_together(names, {key: targets[key] for key in hidden if key not in own | complete_of})
 
     def _given(self, keys: tuple[str, ...]) -> tuple[list[np.ndarray], list[np.ndarray], np.ndarray]:
         """The true keys, the ways in which they guess others together, and the records in which one is hidden."""
@@ -409,17 +408,18 @@ class _Search:
         if (guess := guess_written(written, target, keys * len(self.others))) is not None:
             yield self._told((name,), key, target, guess)
 
-    def _told_together(self, names: tuple[str, ...], key: str, target: Target) -> Iterator[_Dependence]:
-        """A key that two columns tell, more than each of them alone; one may be what is released of the key itself."""
-        codes = [self.columns[name].codes for name in names]
-        if self.n > len(self.sample):
-            target_in, *members = target.rows(self.sample), *(self.columns[name].codes_in_sample for name in names)
-            together = joint(*members)
-            if any(target_in.evidence(together, seen) <= 0 for seen in (None, *members)):
-                return
-        guesses = (target.guess(by, self.evidence, codes) for by in self._by_order(joint(*codes)))
-        if (guess := _best(guesses)) is not None:
-            yield self._told(names, key, target, guess)
+    def _told_together(self, names: tuple[str, ...], targets: Mapping[str, Target]) -> Iterator[_Dependence]:
+        """Keys that two columns tell, more than each of them alone; one may be what is released of the key itself."""
+        codes, members = zip(*((self.columns[name].codes, self.columns[name].codes_in_sample) for name in names))
+        together, ways = joint(*members), None
+        for key, target in targets.items():
+            if self.n > len(self.sample):
+                in_sample = target.rows(self.sample)
+                if any(in_sample.evidence(together, seen) <= 0 for seen in (None, *members)):
+                    continue
+            ways = ways or self._by_order(joint(*codes))
+            if (guess := _best(target.guess(by, self.evidence, codes) for by in ways)) is not None:
+                yield self._told(names, key, target, guess)
 
     def _following(self, name: str, keys: tuple[str, ...]) -> Iterator[_Dependence]:
         """A column that one key or two guess, or the part of it that the sample prefers: it narrows a hidden key."""
@@ -455,7 +455,7 @@ class _Search:
 
     def below(self, k: int, dependences: Sequence[_Dependence]) -> np.ndarray:
         """Records with k alike by the released keys and fewer by what the columns tell beside them."""
-        true, shown = (np.column_stack([getattr(d, side) for d in dependences]) for side in ("true", "shown"))
+        true, shown = (np.array([getattr(d, side) for d in dependences]).T for side in ("true", "shown"))
         agrees = ((true == shown) | (shown < 0)).all(axis=1)
         # The released value of a perturbed key is not believed where a column tells the true one.
         keys = frozenset(name for dependence in dependences for name in dependence.keys)
@@ -463,7 +463,7 @@ class _Search:
         asked, person = agrees & (self._alike >= k), self.person
 
         def fewer() -> np.ndarray:
-            known, released = np.column_stack([codes, true]), np.column_stack([codes, shown])
+            known, released = (np.array([*codes.T, *side.T]).T for side in (true, shown))
             if person is not None:
                 return asked & (met_by(known, released, person) < k)
             # Only those are looked for of which not even the equal ones are enough.
@@ -489,7 +489,7 @@ class _Search:
         codes = [self.columns[name].codes for name in self.keys if name in self.columns and name not in without]
         if self.protection.spec.missing != "wildcard":
             codes = [np.where(code < 0, code.max() + 1, code) for code in codes]
-        stacked = self._released_without[without] = np.column_stack([np.zeros(self.n, dtype=np.int64), *codes])
+        stacked = self._released_without[without] = np.array([np.zeros(self.n, dtype=np.int64), *codes]).T
         return stacked
 
     def _of_own(self, code: np.ndarray) -> bool:

@@ -15,11 +15,14 @@ import numpy as np
 
 from kanon_lab.columns import LARGEST_PACKED, firsts, grouped, memory_in_use, pack, remembered_rows, sorted_rows
 
-# Points at which the bound of the chance is taken, that of the largest being the bound.
-_TILTS = (0.04, 0.12, 0.3, 0.6, 1, 1.7, 3, 5.5, 10, 16)
+# Points at which the bound of the chance is taken, that of the largest being the bound; each with exp(point) - 1, and
+# the same of minus the point.
+_TILTS = [(tilt, np.expm1(tilt), np.expm1(-tilt)) for tilt in (0.04, 0.12, 0.3, 0.6, 1, 1.7, 3, 5.5, 10, 16)]
 _ALL: np.ndarray | slice = slice(None)
 # Records that a group of those seen alike has on average if evidence is asked for beside another key.
 _GROUP = 30
+# Members of a household are compared with each other in households of at most so many.
+_MEMBERS = 30
 # A table of counts by position has at most so many places for each record.
 _PLACES = 2
 
@@ -46,24 +49,40 @@ class _Pairs:
     """How many records, or households, have each pair of a value of a column and of the target; all codes from 0 on."""
 
     def __init__(self, column: np.ndarray, target: np.ndarray, home: np.ndarray | None):
-        self.m = int(target.max()) + 1
+        self.m, self.home = int(target.max()) + 1, home
         size = (int(column.max()) + 1) * self.m
         self.pair, pairs = grouped(column.astype(np.int64) * self.m + target, size)
-        self.home, self.once = home, _ALL
-        if home is not None:
-            homes = int(home.max()) + 2  # a record without one has -1
-            self.triple, self.once = _numbered(self.pair * np.int64(homes) + home + 1, len(pairs) * homes)
+        self.pairs, (first, self.second) = len(pairs), np.divmod(pairs, self.m)
         self.times = np.bincount(self.pair[self.once], minlength=len(pairs))
-        first, self.second = np.divmod(pairs, self.m)
         new = firsts(first)
         self.start, self.group = np.flatnonzero(new), np.cumsum(new) - 1
-        self.width = np.diff(self.start, append=len(pairs))
         # The most frequent first; of those equally frequent, the one that more records have.
         total = np.bincount(self.second, self.times, minlength=self.m)
         self.by_frequency = np.argsort(-total, kind="stable")
         place = np.empty(self.m, dtype=np.int64)
         place[self.by_frequency] = np.arange(self.m)
         self.score = self.times * self.m + self.m - 1 - place[self.second]
+
+    @cached_property
+    def triples(self) -> tuple[np.ndarray, np.ndarray]:
+        """For each record the number of its pair in its household, and one record of each number."""
+        assert self.home is not None
+        homes = int(self.home.max()) + 2  # a record without one has -1
+        return _numbered(self.pair * np.int64(homes) + self.home + 1, self.pairs * homes)
+
+    @cached_property
+    def once(self) -> np.ndarray | slice:
+        """The records but those whose household has another one, further down, with the same pair."""
+        if (home := self.home) is None:
+            return _ALL
+        if (home[1:] >= home[:-1]).all():  # members one after the other are compared without a sort
+            once = np.ones(len(home), dtype=bool)
+            for apart in range(1, _MEMBERS):
+                same = home[apart:] == home[:-apart]
+                if not same.any():
+                    return _ALL if once.all() else once
+                once[:-apart] &= ~(same & (self.pair[apart:] == self.pair[:-apart]))
+        return self.triples[1]
 
     @cached_property
     def top(self) -> np.ndarray:
@@ -94,7 +113,8 @@ class _Pairs:
         """For each record the guess by the others; -1 where there are none."""
         if self.home is None:
             return self._without_one()[self.pair]
-        pair, home = self.pair[self.once], self.home[self.once] + 1
+        once = self.triples[1]
+        pair, home = self.pair[once], self.home[once] + 1
         group, place = self.group[pair], self.place[pair]
         order = _sorted_by([group, home, place])
         group, home, place = group[order], home[order], place[order]
@@ -106,7 +126,7 @@ class _Pairs:
         leading = np.minimum(leading, np.diff(start, append=len(order)))
         of_triple = np.empty(len(order), dtype=np.int64)
         of_triple[order] = self._without(group[start], leading)[part]
-        return of_triple[self.triple]
+        return of_triple[self.triples[0]]
 
     def _without_one(self) -> np.ndarray:
         """For each pair the most frequent value of its group if one record is taken off the pair."""
@@ -122,7 +142,7 @@ class _Pairs:
 
     def _without(self, group: np.ndarray, leading: np.ndarray) -> np.ndarray:
         """The most frequent value of each group if one is taken off from each of its first places, `leading` many."""
-        start, some = self.start[group], leading < self.width[group]
+        start, some = self.start[group], leading < np.diff(self.start, append=self.pairs)[group]
         first = self.order[start]
         other = self.order[np.where(some, start + leading, start)]
         left = self.score[first] - self.m * (leading > 0)
@@ -316,41 +336,50 @@ def _evidence(pairs: _Pairs, seen: np.ndarray) -> float:
     group is not, and loses one where that is right. The chance of so large a gain is bounded by the method of Chernoff,
     times the number of ways to let as many values of the column say something.
     """
+    # Records with the same pair that see the same are one cell, if that takes no sort; else each record is a cell.
     m, pair, seen = pairs.m, pairs.pair[pairs.once], seen[pairs.once]
-    group = pairs.group[pair]
-    often = np.bincount(group, minlength=len(pairs.start)) > 1
-    rows = often[group]
-    if not rows.any():
+    times, width = np.ones(len(pair), dtype=np.int64), int(seen.max()) + 1
+    if pairs.pairs * width <= _PLACES * len(pair):
+        count = np.bincount(pair * np.int64(width) + seen)
+        cell = np.flatnonzero(count)
+        times, (pair, seen) = count[cell], np.divmod(cell, width)
+    often = np.add.reduceat(pairs.times, pairs.start) > 1
+    rows = often[pairs.group][pair]
+    if not rows.all():
+        pair, seen, times = pair[rows], seen[rows], times[rows]
+    if not len(pair):
         return -np.inf
-    group, seen, target, claimed = group[rows], seen[rows], pairs.second[pair[rows]], pairs.usual[group[rows]]
+    group, target, claimed = pairs.group[pair], pairs.second[pair], pairs.usual[pairs.group][pair]
     size = (int(seen.max()) + 1) * m
     place, said_place = seen.astype(np.int64) * m + target, seen.astype(np.int64) * m + claimed
-    if size > _PLACES * len(group):
+    if size > _PLACES * int(times.sum()):
         both, places = grouped(np.concatenate([place, said_place]), size)
         place, said_place = both[: len(group)], both[len(group) :]
         of_seen, of_target = np.divmod(places, m)
     else:
         of_seen, of_target = np.divmod(np.arange(size), m)
-    count = np.bincount(place, minlength=len(of_seen))
-    in_seen = np.bincount(seen, minlength=int(of_seen[-1]) + 1)
+    count = np.bincount(place, times, minlength=len(of_seen)).astype(np.int64)
+    in_seen = np.bincount(seen, times, minlength=int(of_seen[-1]) + 1)
     start = np.flatnonzero(firsts(of_seen))
     most = np.zeros(len(in_seen), dtype=np.int64)
     most[of_seen[start]] = np.maximum.reduceat(count * m + m - 1 - of_target, start)
     usual, most = m - 1 - most % m, most // m
-    other = claimed != usual[seen]
-    gain = (target == claimed).astype(np.int64) - (target == usual[seen])
-    gained = np.bincount(group[other], gain[other], minlength=len(often))
+    of_cell = usual[seen]
+    gain = times * ((target == claimed) * 1 - (target == of_cell))
+    other = claimed != of_cell
+    gained = np.bincount(group, gain * other, minlength=len(often))
     says = gained > 0
     if not says.any():
         return -np.inf
-    number, used = grouped(said_place[other & says[group]], len(of_seen))
-    times, in_place = np.bincount(number), of_seen[used]
+    saying_one = other & says[group]
+    number, used = grouped(said_place[saying_one], len(of_seen))
+    times, in_place = np.bincount(number, times[saying_one]), of_seen[used]
     of_said, of_usual = count[used] / in_seen[in_place], most[in_place] / in_seen[in_place]
     values, saying, gain_in_all = int(often.sum()), int(says.sum()), float(gained[says].sum())
-    sayings = max(m - int((usual[seen] == usual[seen[0]]).all()), 1)
+    sayings = max(m - int((of_cell == of_cell[0]).all()), 1)
     ways = log_choices(values, saying) + saying * log(sayings) + log(values)
     bound = max(
-        tilt * gain_in_all - float((times * np.log1p(of_said * np.expm1(tilt) + of_usual * np.expm1(-tilt))).sum())
-        for tilt in _TILTS
+        tilt * gain_in_all - float((times * np.log1p(of_said * up + of_usual * down)).sum())
+        for tilt, up, down in _TILTS
     )
     return bound - ways

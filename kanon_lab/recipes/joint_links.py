@@ -8,7 +8,7 @@ import numpy as np
 
 from kanon_lab.arguments import ROUNDING
 from kanon_lab.classes.compatible import compatible_pairs
-from kanon_lab.columns import distinct_rows, paired
+from kanon_lab.columns import distinct_rows, paired, stacked
 from kanon_lab.recipes.measured import Comparison, in_order_of, joint_codes, met_by
 from kanon_lab.recipes.state import Chain
 
@@ -40,7 +40,7 @@ def joint_linkage(comparison: Comparison) -> float | None:
     # Of the true keys only those of the records that are linked are coded.
     true = (in_order_of(original, comparison.truth.values[name]).iloc[rows] for name in keys)
     pairs = [joint_codes(column, comparison.aligned[name]) for name, column in zip(keys, true, strict=True)]
-    known, shown = (np.column_stack([pair[side] for pair in pairs]).astype(np.int64) for side in (0, 1))
+    known, shown = (stacked([pair[side] for pair in pairs]) for side in (0, 1))
     some = known[:: max(1, len(rows) // _FEWEST_LINKED)]
     step = int(np.ceil(met_by(some, shown).mean() * len(rows) / _MOST_PAIRS))
     step = max(1, min(step, len(rows) // _FEWEST_LINKED))

@@ -14,7 +14,7 @@ import pandas as pd
 from kanon_lab import measures as room
 from kanon_lab.classes.counts import Counts, records_in, table_of_rows
 from kanon_lab.classes.persons import compatible_persons
-from kanon_lab.columns import as_text, coded, distinct, distinct_rows, named_columns, quantity
+from kanon_lab.columns import as_text, coded, distinct, distinct_rows, named_columns, quantity, stacked
 from kanon_lab.errors import DataError, KanonLabError
 from kanon_lab.measures.file_measures import ClassRisks
 from kanon_lab.measures.registry import MEASURES, measures
@@ -54,7 +54,11 @@ def _texts(column: pd.Series) -> np.ndarray:
 
 def joint_codes(left: pd.Series, right: pd.Series) -> tuple[np.ndarray, np.ndarray]:
     """Codes of two columns that are equal where the texts are; -1 where missing."""
-    first, second = Texts.of(left), Texts.of(right)
+    first = Texts.of(left)
+    if same_place(left, right):
+        codes = np.append(pd.factorize(first.texts)[0], -1)[first.codes]
+        return codes, codes
+    second = Texts.of(right)
     number = np.append(pd.factorize(np.concatenate([first.texts, second.texts]))[0], -1)
     return number[first.codes], number[np.where(second.codes < 0, -1, second.codes + len(first.texts))]
 
@@ -133,13 +137,15 @@ class Truth:
         pairs = [joint_codes(in_order_of(working, self.values[name]), working[name]) for name in names]
         if not pairs:
             return np.zeros((len(working), 0), dtype=np.int64), np.zeros((len(working), 0), dtype=np.int64)
-        known, shown = (np.column_stack([pair[side] for pair in pairs]).astype(np.int64) for side in (0, 1))
+        known, shown = (stacked([pair[side] for pair in pairs]) for side in (0, 1))
         return known, shown
 
     def attacked(self, working: pd.DataFrame, names: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:
         """The same, but where a perturbed variable is shown, its shown value counts as the true one, as k counts it."""
         names = list(names)
         known, shown = self.beside(working, names)
+        if self.perturbed.isdisjoint(names):
+            return known, shown
         untrue = np.array([name in self.perturbed for name in names], dtype=bool) & (shown >= 0)
         return np.where(untrue, shown, known), shown
 
@@ -177,7 +183,7 @@ def met_by(true: np.ndarray, shown: np.ndarray, person: np.ndarray | None = None
     if person is not None:
         return compatible_persons(true, shown, person)
     group, some = distinct_rows(shown)
-    target, of_target = distinct_rows(true)
+    target, of_target = (group, some) if np.array_equal(true, shown) else distinct_rows(true)
     return compatible_records(true[of_target], shown[some], np.bincount(group))[target]
 
 
@@ -386,7 +392,7 @@ class Comparison:
         Of released keys and sensitive variables that are no quantities; 0 without variables.
         """
         tabled = [place for place, name in enumerate(self.tracked) if name not in self.spec.numeric_variables]
-        true, shown = (side[:, tabled] for side in self.codes)
+        true, shown = (side.T[tabled].T for side in self.codes)
         if np.array_equal(true, shown):
             return 0.0
         names = [self.tracked[place] for place in tabled]

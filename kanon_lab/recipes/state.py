@@ -20,7 +20,7 @@ from kanon_lab.data.values import Labels, UserMissing
 from kanon_lab.errors import UnfitOptionError, inside, meant, shortened
 from kanon_lab.measures.survey_indicators import KEYS
 from kanon_lab.methods import CLAIMS
-from kanon_lab.methods.suppression import alike_by_claim, claims_of, key_combinations
+from kanon_lab.methods.suppression import CLAIM_COLUMNS, alike_by_claim, claims_of, key_combinations, rows_of_claims
 from kanon_lab.methods.suppression_bound import Certificate
 from kanon_lab.recipes.identifiers import Content, Identifier, identifiers_in
 from kanon_lab.recipes.measured import Baseline, Measured, Truth, sharing, without_variables
@@ -288,7 +288,7 @@ def step_errors(position: int, name: object, *, levels: int = 0) -> Iterator[Non
         yield
 
 
-def final_claims(protection: Chain, k_required: int) -> pd.DataFrame:
+def final_claims(protection: Chain, k_required: int, alike: Mapping[str, np.ndarray] | None = None) -> pd.DataFrame:
     """The three claims of `kanon_lab.methods.protection_claims` for the file as it would be released.
 
     Parameters
@@ -296,6 +296,8 @@ def final_claims(protection: Chain, k_required: int) -> pd.DataFrame:
     protection : Protection
     k_required : int
         From 1 on.
+    alike : mapping of str to ndarray, optional
+        What `final_counts` gave, if it is known: they are counted once where no released key is perturbed.
 
     Returns
     -------
@@ -318,11 +320,12 @@ def final_claims(protection: Chain, k_required: int) -> pd.DataFrame:
     1   own_class        0    0.0
     2    true_key        0    0.0
     """
-    names = protection.released_spec.key_variables
-    codes = protection.state.truth.beside(protection.aligned, names)
-    everywhere = np.zeros(len(codes[0]), dtype=np.int64)
-    wanted = [([*range(len(names))], check_k(k_required, "k_required"))]
-    return claims_of(*codes, everywhere, wanted, names, protection.state.counts, protection.person)
+    k, names, state = check_k(k_required, "k_required"), protection.released_spec.key_variables, protection.state
+    if alike is None or not state.truth.perturbed.isdisjoint(names):
+        codes = state.truth.beside(protection.aligned, names)
+        everywhere = np.zeros(len(codes[0]), dtype=np.int64)
+        alike = alike_by_claim(*codes, everywhere, state.counts, protection.person)
+    return pd.DataFrame(rows_of_claims(alike, k, names, state.counts, protection.person), columns=CLAIM_COLUMNS)
 
 
 def final_counts(protection: Chain) -> dict[str, np.ndarray]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from hashlib import sha256
 from typing import Annotated, Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from kanon_lab.columns import coded, refuse, with_columns
 from kanon_lab.errors import OptionError, meant, misspelt, shortened
 from kanon_lab.measures import ESTIMATORS
 from kanon_lab.methods import CLAIMS, KEEPS, Suppression, local_suppression, suppress_above_risk
-from kanon_lab.methods.perturbation import MISSING, MOST_NOISE
+from kanon_lab.methods.perturbation import MISSING, MOST_NOISE, as_fine, numbers_like, step_seed, within_households
 from kanon_lab.methods.recode_settings import RECODINGS, Recoding, recoded
 from kanon_lab.methods.suppression import check_key, check_policy, importance_ranks, key_combinations
 from kanon_lab.methods.suppression_bound import Certificate
@@ -30,8 +29,6 @@ from kanon_lab.settings import COLUMN, COLUMNS, CheckedBy, Settings, chosen_from
 
 #: What ``shuffle_records`` puts in random order.
 SHUFFLED_BY = ("record", "household", "within_household")
-# Decimals of a quantity, such as cents; numbers with more of them are measured.
-_MOST_DECIMALS = 6
 
 
 @dataclass(frozen=True)
@@ -338,18 +335,10 @@ def _shuffle_members(frame, spec, settings, *, seed) -> Applied:
     if spec.household is None:
         raise OptionError("shuffle_members needs a household; name the variable that identifies the household")
     household = coded(frame[spec.household]).codes
-    shuffled = frame.iloc[_within_households(household, np.random.default_rng(seed))]
+    shuffled = frame.iloc[within_households(household, np.random.default_rng(seed))]
     if (line := read(ShuffleMembers, settings).line_number) is not None:
         shuffled = shuffled.assign(**{line: frame[line].set_axis(shuffled.index)})
     return Applied(shuffled)
-
-
-def _within_households(household: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """An order in which members of each household (its number, for every record) have changed places at random."""
-    places = np.argsort(household, kind="stable")
-    order = np.empty(len(household), dtype=np.intp)
-    order[places] = np.lexsort((rng.random(len(household)), household))
-    return order
 
 
 def _shuffle_records(frame, spec, settings, *, seed) -> Applied:
@@ -360,7 +349,7 @@ def _shuffle_records(frame, spec, settings, *, seed) -> Applied:
         return Applied(frame.iloc[rng.permutation(len(frame))])
     home = _households(frame, spec, f"shuffle_records by {by}")
     if by == "within_household":
-        return Applied(frame.iloc[_within_households(home, rng)])
+        return Applied(frame.iloc[within_households(home, rng)])
     place = rng.permutation(home.max() + 1)
     return Applied(frame.iloc[np.argsort(place[home], kind="stable")])
 
@@ -385,7 +374,7 @@ def _renumber(frame, spec, settings, *, seed) -> Applied:
     columns = {}
     for name in names:
         known = coded(frame[name])
-        columns[name] = _numbers(rng.permutation(len(known.values)) + 1, known.codes, frame[name])
+        columns[name] = numbers_like(rng.permutation(len(known.values)) + 1, known.codes, frame[name])
     if line_number is not None:
         home = _households(frame, spec, "renumber with a line_number")
         order = np.lexsort((rng.random(len(frame)), home))
@@ -393,7 +382,7 @@ def _renumber(frame, spec, settings, *, seed) -> Applied:
         line = np.empty(len(frame), dtype=np.int64)
         line[order] = np.arange(len(frame)) - starts[home[order]] + 1
         places = np.where(frame[line_number].isna(), -1, np.arange(len(frame)))
-        columns[line_number] = _numbers(line, places, frame[line_number])
+        columns[line_number] = numbers_like(line, places, frame[line_number])
     return Applied(with_columns(frame, columns))
 
 
@@ -404,11 +393,6 @@ def _households(frame: pd.DataFrame, spec: KeySpec, step: str) -> np.ndarray:
     home = coded(frame[spec.household]).codes
     refuse(home < 0, frame.index, spec.household, "no household; fill it in, or drop the record")
     return home
-
-
-def _numbers(numbers: np.ndarray, codes: np.ndarray, like: pd.Series) -> pd.Series:
-    column = pd.array(numbers, dtype="Int64").take(codes, allow_fill=True)
-    return pd.Series(column if (codes < 0).any() else column.astype("int64"), index=like.index, name=like.name)
 
 
 def _perturb(frame, spec, settings, *, seed, step) -> Applied:
@@ -429,28 +413,8 @@ def _perturb(frame, spec, settings, *, seed, step) -> Applied:
         seed = step_seed(seed, step, settings, frame, names)
     released = getattr(methods, step)(frame, names, **options, seed=seed or 0).frame
     if step in ("microaggregate", "add_noise"):  # others give values that are in the file
-        released = with_columns(released, {name: _as_fine(released[name], frame[name]) for name in names})
+        released = with_columns(released, {name: as_fine(released[name], frame[name]) for name in names})
     return Applied(released)
-
-
-def _as_fine(column: pd.Series, original: pd.Series) -> pd.Series:
-    """Numbers with as many decimals as the original ones have, if these have one to six; means and noise have more."""
-    if not (pd.api.types.is_float_dtype(column) and pd.api.types.is_float_dtype(original)):
-        return column
-    known = original.dropna().to_numpy(dtype=float)
-    fine = [digits for digits in range(_MOST_DECIMALS + 1) if (known.round(digits) == known).all()]
-    return column.round(fine[0]) if fine and fine[0] > 0 else column
-
-
-def step_seed(seed: int, name: str, settings: Mapping[str, Any], frame: pd.DataFrame, names: list[str]) -> int:
-    """The seed of the draws of a step: another one for another step, other settings, as written, or other values.
-
-    With the same draws, two strengths of noise, or two waves of a panel, would give the true values away.
-    """
-    mixed = sha256(repr((seed, name, sorted(settings.items(), key=str))).encode("utf-8", "surrogatepass"))
-    for column in [column for column in names if column in frame]:
-        mixed.update(repr(frame[column].to_list()).encode("utf-8", "surrogatepass"))
-    return int.from_bytes(mixed.digest()[:8]) >> 1
 
 
 def _perturbation(name: str, model: type[Settings], **kind: bool) -> dict[str, Kind]:

@@ -259,7 +259,7 @@ def rarest_key(release: Release, narrow: Collection[str] = ()) -> str:
 
     None of those that are `narrow`, since it is named to be recoded; "" where no other is released.
     """
-    spec, state = release.protection.released_spec, release.protection.state
+    spec, state = replace(release.protection.released_spec, weight=None), release.protection.state
     keys = [name for name in spec.key_variables if name not in narrow]
     if len(keys) < 2:
         return "".join(keys)
@@ -287,7 +287,7 @@ class Release:
     @cached_property
     def claims(self) -> pd.DataFrame:
         """What the release may claim."""
-        return final_claims(self.protection, self.k)
+        return final_claims(self.protection, self.k, self.alike)
 
     @cached_property
     def alike(self) -> dict[str, np.ndarray]:
