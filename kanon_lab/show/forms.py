@@ -14,6 +14,8 @@ from kanon_lab.settings import Settings, holds_names, read, row_of
 from kanon_lab.show.controls import ipywidgets
 from kanon_lab.terms import wordings
 
+# Settings whose values are choices and no names of a file.
+_OF_CHOICES = {"claim", "estimator", "method", "centre", "start", "missing", "by", "half", "dates", "closed"}
 # Settings that are given as names in order, the most important first.
 _ORDERED = ("importance",)
 #: How wide a control and its label are.
@@ -46,15 +48,19 @@ class FormWords:
 
     def settings(self, settings: Mapping[str, Any]) -> str:
         """The settings of a step by what forms call them."""
-        return visible("; ".join(f"{self.setting(name)}: {self._value(value)}" for name, value in settings.items()))
+        return visible(
+            "; ".join(f"{self.setting(name)}: {self._value(name, value)}" for name, value in settings.items())
+        )
 
-    def _value(self, value: Any) -> str:
+    def _value(self, name: str, value: Any) -> str:
         """A value of a setting; of what is in order the names, the first first."""
         if isinstance(value, Mapping) and all(isinstance(place, int) for place in value.values()):
             value = sorted(value, key=value.__getitem__)
-        if isinstance(value, list) and all(isinstance(name, str) for name in value):
+        if isinstance(value, list) and all(isinstance(item, str) for item in value):
             return ", ".join(value)
-        return self.option(value) if isinstance(value, str) else yaml_line(value)
+        if isinstance(value, str):
+            return self.option(value) if name in _OF_CHOICES else value
+        return yaml_line(value)
 
     def fault(self, line: str) -> str:
         """A line on what is wrong as HTML that screen readers speak; "" for none."""

@@ -84,22 +84,26 @@ def drawn(browser: Any, language: str) -> Iterator[tuple[str, bytes]]:
             page.get_by_role("button", name=re.compile(rf"^(\d )?{re.escape(words[key])}$")).first.click()
             settle(page, language)
 
-        def picture() -> bytes:
+        def picture(parts: str) -> bytes:
+            """The page down to the last of its parts that is wholly in view."""
             page.mouse.move(0, 0)
             page.evaluate("() => { document.activeElement.blur(); scrollTo(0, 0); }")
-            return page.screenshot()
+            boxes = [part.bounding_box() for part in page.locator(parts).all() if part.is_visible()]
+            ends = [box["y"] + box["height"] for box in boxes if box]
+            height = max((end for end in ends if end < _SIZE["height"]), default=_SIZE["height"] - 8) + 8
+            return page.screenshot(clip={"x": 0, "y": 0, "width": _SIZE["width"], "height": height})
 
         page.get_by_role("button", name=re.compile(rf"^\d {words['place_variables']}$")).wait_for(timeout=120_000)
         press("place_variables")
-        yield "variables", picture()
+        yield "variables", picture(".kanon-variable")
         page.get_by_label("birth_date").select_option(label=words["choice_remove_variables"])
         settle(page, language)
         press("place_risk")
         press("usual_limits")
-        yield "risk", picture()
+        yield "risk", picture(".kanon-field")
         press("place_protect")
         press("first_steps")
-        yield "protect", picture()
+        yield "protect", picture(".kanon-step")
 
 
 def few_colours(browser: Any, png: bytes) -> bytes:

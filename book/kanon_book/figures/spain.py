@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _ANONYMITY = ("place", "name", "population", "dates", "k_from", "k_to", "share")
+# An interval narrower than this share is not seen on its bar.
+_SEEN = 0.003
 # Marks of registers: upright strokes, as those of the many, and points.
 _TICK, _POINTS = "M-0.12,-1L0.12,-1L0.12,1L-0.12,1Z", ("circle", "diamond")
 
@@ -90,7 +92,8 @@ def figura_1(frame: pd.DataFrame, *, named: Iterable[str] = ()) -> alt.LayerChar
         alt.layer(*layers),
         title="The smaller the municipality, the more persons are alone",
         subtitle=(
-            "Alone: nobody else there has the same sex and date of birth. The larger a mark, the more municipalities."
+            "Alone: nobody else there has the same sex and date of birth. The larger a mark, the more municipalities. "
+            "Dashed lines: 20% and 80%."
         ),
         description=(
             f"Scatter plot of {places_drawn:,} municipalities: share of persons who are alone against population, on a "
@@ -144,12 +147,11 @@ def distribution(frame: pd.DataFrame) -> alt.LayerChart:
     name, population = frame["name"].iloc[0], int(frame["population"].iloc[0])
     shares = frame[(frame["k_from"] == 1) & (frame["k_to"] == 1).fillna(False).astype(bool)].set_index("dates")["share"]
     alone = "" if shares.empty else f"The share alone is {', '.join(f'{percent(shares[d])} by {d}' for d in dates)}."
+    seen = bool((rows["high"] - rows["low"]).max() > _SEEN)
     return finish(
-        alt.layer(bars, intervals, words),
+        alt.layer(bars, *([intervals] if seen else []), words),
         title=f"{name}: persons by the size k of their group",
-        subtitle=(
-            "Group: same municipality, sex and date of birth. Grey lines: 95% intervals, where long enough to see"
-        ),
+        subtitle="Group: same municipality, sex and date of birth" + ("; grey lines: 95% intervals" if seen else ""),
         description=(
             f"Bar chart of {name}, {population:,} persons: share of persons by the number k of persons who share their "
             f"place, sex and date of birth, for three granularities of the date. {alone}"

@@ -40,6 +40,12 @@ def test_the_spanish_page_has_its_own_titles():
     assert "«Redondear» (Proteger)" in Speech("es").message("redondéelo (paso round)")
 
 
+def test_a_column_that_is_called_like_a_choice_keeps_its_name():
+    words = Speech("en")
+    assert words.settings({"variable": "age", "dates": "age"}) == "Columns: age; Part of a date: age in years"
+    assert words.settings({"variables": ["exact", "mean"]}) == "Columns: exact, mean"
+
+
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_each_choice_of_a_step_has_words(language):
     words, unnamed = Speech(language), []
