@@ -120,6 +120,11 @@ def _verdict(a: Analysis, w: Words) -> list:
     release = Release.of(a)
     lines = [advice_on(release, row, w) for row in unmet.itertuples(index=False)]
     lines += [w.say("next_met")] if key == "all_met" else []
+    cautions, opened = [_caution(a, caution, w).text for caution in a.judged.cautions], []
+    if cautions:
+        gravest = f" {w.say('gravest', caution=cautions[0])}" if key == "all_met" else ""  # else there is no room
+        lines.append(w.say("next_cautions", title=w.say("h_cautions")) + gravest)
+        opened.append(w.say("open_cautions", count=len(cautions)))
     rows, heads = named_rows(leading_measures(a, w)), {when: w.say(f"c_{when}") for when in ("before", "after")}
     leading = [(row.measure, row.before if len(a.steps) > 1 else None, row.after) for row in rows]
     numbers: list[Any] = [
@@ -134,13 +139,8 @@ def _verdict(a: Analysis, w: Words) -> list:
 
     bars: list[Any] = [limit_bars(a, w, words)] if len(verdict) else []
     keys = [w.text("key_line", "kanon-note", keys=w.listed(a.summary["keys"]))] if a.summary["keys"] else []
-    open_ones = []
-    if cautions := [_caution(a, caution, w) for caution in a.judged.cautions]:
-        parts = {"count": len(cautions), "gravest": cautions[0].text, "title": w.say("h_cautions")}
-        open_ones.append(w.text("next_cautions", "kanon-caution", **parts))
     return [
-        w.text(key, style=f"kanon-verdict {style}", **counts),
-        *open_ones,
+        Paragraph(" ".join([w.say(key, **counts), *opened]), f"kanon-verdict {style}"),
         Group([*([Group([*keys, *bars])] if keys or bars else []), Group(numbers, "kanon-next")], "kanon-first"),
     ]
 

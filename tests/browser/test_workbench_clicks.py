@@ -148,7 +148,7 @@ def test_from_a_file_to_its_release_by_clicks(served, office, tmp_path, monkeypa
     person.press("Redo")
     person.hears_verdict("meets every limit")
     person.press("Later", person.step.first)
-    person.step.first.get_by_text("dates: year").wait_for()
+    person.step.first.get_by_text("Part of a date: year").wait_for()
     person.hears_verdict("meets every limit")
     person.press("6 Release")
     person.writes(("recipe", "recipe.yml"), ("protected file", "protected.csv"))

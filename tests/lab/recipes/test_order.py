@@ -1,5 +1,6 @@
 """The order and the numbers of released records: steps that make them tell nothing, and tests of what they tell."""
 
+import re
 from collections import Counter
 
 import numpy as np
@@ -127,7 +128,7 @@ def test_neighbours_give_suppressed_values_of_a_sorted_file_until_it_is_shuffled
     assert any("region (9" in note and "Apply shuffle_records" in note for note in chain.notes)
     lost_then, told_then, shuffled = attacked(["shuffle_records"])
     assert lost_then == lost and told_then <= 0.3 * lost
-    assert not any("neighbours are alike" in note or "before and after" in note for note in shuffled.notes)
+    assert not any(re.search("neighbour.* are alike|before and after", note) for note in shuffled.notes)
 
 
 def test_the_note_on_order_stands_where_order_tells_something():
@@ -142,7 +143,7 @@ def test_the_note_on_order_stands_where_order_tells_something():
         chain = protect(each, roles)
         for step in steps:
             chain = chain.apply(*step)
-        return [note for note in chain.notes if "neighbours are alike" in note or "places of members" in note]
+        return [note for note in chain.notes if re.search("neighbour.* are alike|places of members", note)]
 
     gone = ("remove_variables", {"variables": ["home"]})
     (note,) = told(frame, sole)
