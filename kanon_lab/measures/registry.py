@@ -549,12 +549,11 @@ _ROWS = [
             "household, where the file says which records are of one household, or may be (by its ID, the order, or "
             "other columns that members share, such as a rounded weight); needs `household`", "0",
             ("Records that are unique to somebody who knows the keys of all who live with them: {value}, and at most "
-             "{limit} were wanted. Remove {household} and what members of a household share ({columns}), make that "
-             "coarser, or swap it between households; and shuffle the records. Or recode {key} more broadly.",
+             "{limit} were wanted. Remove {household} and what members of a household share ({columns}), or make that "
+             "much coarser, and shuffle the records. Or recode {key} more broadly.",
              "Registros únicos para quien conozca las claves de todas las personas de su hogar: {value}, y se exigían "
-             "{limit} como máximo. Retire {household} y lo que comparten los miembros de un hogar ({columns}), "
-             "hágalo menos detallado o intercámbielo entre hogares; y desordene los registros. O recodifique {key} en "
-             "categorías más amplias."),
+             "{limit} como máximo. Retire {household} y lo que comparten los miembros de un hogar ({columns}), o "
+             "hágalo mucho menos detallado, y desordene los registros. O recodifique {key} en categorías más amplias."),
             usual=True, columns=attrgetter("households.columns"))),
     Measure("person_uniques", "risk",
         ("persons unique by all their records", "personas únicas por todos sus registros"),

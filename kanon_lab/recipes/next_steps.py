@@ -49,7 +49,7 @@ class NextStep:
 def next_steps(protection: Protection, k: int, told_by: Iterable[str] = ()) -> Iterator[tuple[str, dict[str, Any]]]:
     """Name and settings of steps that may come next, by the roles of what is still released.
 
-    Columns by which a limit is not met are `told_by`: they are rounded, swapped or removed, as the advice on it says.
+    Columns by which a limit is not met are `told_by`: they are rounded or removed, as the advice on it says.
     """
     spec, released = protection.spec, protection.state.released
     keys = [name for name in spec.key_variables if name in released]
@@ -70,8 +70,6 @@ def next_steps(protection: Protection, k: int, told_by: Iterable[str] = ()) -> I
             widest = least / 2 if name == spec.weight else inf  # no weight becomes 0
             for base in dict.fromkeys(_rounded(min((most - least) / parts, widest)) for parts in _ROUNDED):
                 yield "round", {"variable": [name], "base": base}
-            if name in spec.numeric_variables:
-                yield "rank_swap", {"variables": [name], "window": 0.1}
         yield "remove_variables", {"variables": [name]}
     yield "shuffle_records", {}
     if quantities := [name for name in spec.numeric_variables if name in released]:

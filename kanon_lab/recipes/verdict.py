@@ -378,7 +378,9 @@ class Release:
         elif measure.needs == "population":
             yield self._in_population(name, limit)
         elif measure.is_shown("state"):
-            yield _row(name, limit, self.last[measure.name])
+            named = measure.needs == "numeric_variables" and self.protection.spec.numeric_variables
+            gone = named and {*named} <= {*self.protection.state.removed}  # nobody is linked by what is not released
+            yield _row(name, limit, 0.0 if gone else self.last[measure.name])
         else:
             value = measure.of(self if measure.taken_from == "release" else self.classes)
             if limit_of(name).quiet and not value:

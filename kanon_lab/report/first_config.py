@@ -66,8 +66,6 @@ _LISTS = ("key_variables", "direct_identifiers", "sensitive_variables", "numeric
 _MANY = 20
 # The last band of an age begins here.
 _OPEN_AGE = 75
-# Values are swapped within so many of the records.
-_WINDOW = 0.1
 # Columns that a reason names at most.
 _MOST_NAMES = 3
 # Why a column tells nothing of anybody.
@@ -494,8 +492,8 @@ def _unread_codes(unanswered: Mapping[str, Sequence[str | float]] | None, texts:
 def first_steps(guesses: pd.DataFrame, sure: pd.DataFrame) -> list[dict[str, Any]]:
     """Steps to begin with, which go with the limits: each is there for one of them; roles are those of `sure`.
 
-    Quantities are grouped, but those that members of a household share are swapped person by person: by equal group
-    means an intruder would put the members together again.
+    Quantities are grouped, but those that members of a household share are left out with its ID: by equal values, and
+    by group means, an intruder would put the members together again.
     """
     keys, homes, quantities = (
         list(sure["variable"][sure["role"] == role]) for role in ("key_variables", "household", "numeric_variables")
@@ -508,11 +506,10 @@ def first_steps(guesses: pd.DataFrame, sure: pd.DataFrame) -> list[dict[str, Any
     for row in named_rows(of_keys[of_keys["date_format"] != ""]):
         written = {} if row.date_format == ISO else {"date_format": row.date_format}
         steps.append({"recode": {"variable": row.variable, "dates": "year", **written}})
+    shared = {*guesses["variable"][guesses["shared"]]}
     if homes:
-        steps.append({"remove_variables": {"variables": homes[:1]}})
-    shared = {*guesses["variable"][guesses["shared"]]} & {*quantities}
-    if shared:
-        steps.append({"rank_swap": {"variables": [name for name in quantities if name in shared], "window": _WINDOW}})
+        left_out = [*homes[:1], *(name for name in quantities if name in shared)]
+        steps.append({"remove_variables": {"variables": left_out}})
     if quantities := [name for name in quantities if name not in shared]:
         size = math.ceil(1 / json.loads(limit_of("numeric_linkage").example))
         gaps = set(sure.loc[sure["missing"] > 0, "variable"])

@@ -57,22 +57,24 @@ def test_first_steps_can_be_applied_to_quantities_of_which_one_has_gaps():
     assert released["rent"].isna().sum() == frame["rent"].isna().sum()
 
 
-def test_first_steps_swap_what_members_of_a_household_share_and_no_household_is_found():
+def test_first_steps_leave_out_what_members_of_a_household_share_and_no_household_is_found():
     session = Session("health-survey")
     keys = [name for name in session.draft.settings["key_variables"] if name != "birth_date"]
     limits = {**session.usual_limits(), "household_uniques": 0}
     session.change(session.draft.with_settings(key_variables=keys, limits=limits))
 
-    def found(draft):
+    def found(draft, name="household_uniques"):
         verdict = session.judge(draft).judged.verdict
-        return int(verdict.loc[verdict["name"] == "household_uniques", "found"].iloc[0])
+        return verdict.loc[verdict["name"] == name, "found"].iloc[0]
 
     steps = session.with_first_steps()
-    (swap,) = (entry.settings for entry in steps.steps if entry.name == "rank_swap")
-    assert swap == {"variables": ["income"], "window": 0.1} and "microaggregate" not in {e.name for e in steps.steps}
-    place = next(place for place, entry in enumerate(steps.steps) if entry.name == "rank_swap")
+    (place,) = (place for place, entry in enumerate(steps.steps) if entry.name == REMOVED)
+    assert steps.steps[place].settings == {"variables": ["household", "income"]}
+    assert "microaggregate" not in {entry.name for entry in steps.steps}
+    assert found(steps) == 0 and found(steps, "numeric_linkage") == 0  # nothing is left to link by
     means = {"variables": ["income"], "k_required": 20, "missing": "leave"}
-    assert found(steps) == 0 < found(steps.without_step(place).with_step("microaggregate", means))
+    alone = steps.without_step(place).with_step(REMOVED, {"variables": ["household"]})
+    assert found(alone.with_step("microaggregate", means)) > 0
 
 
 def test_a_recipe_which_has_the_seed_is_for_its_owner_alone(session):
