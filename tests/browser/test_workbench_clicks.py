@@ -156,7 +156,7 @@ def test_from_a_file_to_its_release_by_clicks(served, office, tmp_path, monkeypa
     # the window is closed in the middle; one that is opened later finds the draft
     person.page.close()
     again = Person(office.new_page(), served.page)
-    again.hears("6 steps are back")
+    again.hears("5 steps are back")
     again.hears_verdict("meets every limit")
     again.goes("3 Risk")
     again.hears("The limits and what was found in the release")
