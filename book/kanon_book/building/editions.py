@@ -29,6 +29,8 @@ LOCALE = ROOT / "book" / "locale"
 MESSAGES = LOCALE / LANGUAGE / "LC_MESSAGES"
 #: The catalogue of what notebooks recorded, and of titles and buttons that stand in the configuration.
 RECORDED = "recorded"
+#: What is recorded only where the file of the real survey is; its words are kept where it is not. One of its messages.
+OF_REAL, REAL_SURVEY = {"enusc: real-said", "enusc: profiles"}, "real, {0}"
 #: Of the reference of functions, which stands in English in both editions.
 ENGLISH = "book/api/"
 
@@ -124,7 +126,10 @@ def renew() -> int:
         subprocess.run([*JUPYTER_BOOK, "build", str(ROOT), "-q", *builder], check=True)
         shutil.rmtree(pots / ENGLISH, ignore_errors=True)
         shutil.rmtree(pots / "_static", ignore_errors=True)
-        _write_recorded(pots / f"{RECORDED}.pot", prepare(Path(folder) / "spanish").met)
+        met = prepare(Path(folder) / "spanish").met
+        old = [] if REAL_SURVEY in met else read_catalogue(RECORDED)
+        kept = {message.id: place for message in old for place in OF_REAL & {*message.auto_comments}}
+        _write_recorded(pots / f"{RECORDED}.pot", {**kept, **met})
         update(str(LOCALE), str(pots), [LANGUAGE], line_width=0)
     return _tidied()
 
