@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, compress
 
 import numpy as np
 import pandas as pd
@@ -39,10 +39,9 @@ def sums_along(
         return np.array(go)
 
     hits = remembered_rows("along", along, np.array(tried), *wanted, *sampled.values()) if tried else ()
-    for (first, second, sign), goes in zip(tried, hits):
-        if goes:
-            total = pd.Series(columns[first] + sign * columns[second])
-            yield (first, second), coded(total).codes.astype(np.int64)
+    for first, second, sign in compress(tried, hits):
+        total = pd.Series(columns[first] + sign * columns[second])
+        yield (first, second), coded(total).codes.astype(np.int64)
 
 
 def _has_order(column: pd.Series) -> bool:

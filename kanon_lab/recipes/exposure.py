@@ -33,7 +33,16 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.classes import class_table
-from kanon_lab.columns import coded, distinct, distinct_rows, named_columns, remembered, remembered_rows, with_columns
+from kanon_lab.columns import (
+    coded,
+    distinct,
+    distinct_rows,
+    named_columns,
+    remembered,
+    remembered_rows,
+    stacked,
+    with_columns,
+)
 from kanon_lab.recipes.column_parts import Values, readings
 from kanon_lab.recipes.column_sums import numbers_of_columns, sums_along
 from kanon_lab.recipes.guessing import Guess, Target, joint
@@ -455,7 +464,7 @@ class _Search:
 
     def below(self, k: int, dependences: Sequence[_Dependence]) -> np.ndarray:
         """Records with k alike by the released keys and fewer by what the columns tell beside them."""
-        true, shown = (np.array([getattr(d, side) for d in dependences]).T for side in ("true", "shown"))
+        true, shown = (stacked([getattr(d, side) for d in dependences]) for side in ("true", "shown"))
         agrees = ((true == shown) | (shown < 0)).all(axis=1)
         # The released value of a perturbed key is not believed where a column tells the true one.
         keys = frozenset(name for dependence in dependences for name in dependence.keys)
@@ -463,7 +472,7 @@ class _Search:
         asked, person = agrees & (self._alike >= k), self.person
 
         def fewer() -> np.ndarray:
-            known, released = (np.array([*codes.T, *side.T]).T for side in (true, shown))
+            known, released = (stacked([*codes.T, *side.T]) for side in (true, shown))
             if person is not None:
                 return asked & (met_by(known, released, person) < k)
             # Only those are looked for of which not even the equal ones are enough.
@@ -484,13 +493,12 @@ class _Search:
 
     def _released_keys(self, without: frozenset[str]) -> np.ndarray:
         """Codes of the released keys, -1 for a value that may be any."""
-        if without in self._released_without:
-            return self._released_without[without]
-        codes = [self.columns[name].codes for name in self.keys if name in self.columns and name not in without]
-        if self.protection.spec.missing != "wildcard":
-            codes = [np.where(code < 0, code.max() + 1, code) for code in codes]
-        stacked = self._released_without[without] = np.array([np.zeros(self.n, dtype=np.int64), *codes]).T
-        return stacked
+        if without not in self._released_without:
+            codes = [self.columns[name].codes for name in self.keys if name in self.columns and name not in without]
+            if self.protection.spec.missing != "wildcard":
+                codes = [np.where(code < 0, code.max() + 1, code) for code in codes]
+            self._released_without[without] = stacked([np.zeros(self.n, dtype=np.int64), *codes])
+        return self._released_without[without]
 
     def _of_own(self, code: np.ndarray) -> bool:
         """Whether most persons, or most households where members share it, have a value of their own."""

@@ -137,8 +137,7 @@ class Truth:
         pairs = [joint_codes(in_order_of(working, self.values[name]), working[name]) for name in names]
         if not pairs:
             return np.zeros((len(working), 0), dtype=np.int64), np.zeros((len(working), 0), dtype=np.int64)
-        known, shown = (stacked([pair[side] for pair in pairs]) for side in (0, 1))
-        return known, shown
+        return stacked([known for known, _ in pairs]), stacked([shown for _, shown in pairs])
 
     def attacked(self, working: pd.DataFrame, names: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:
         """The same, but where a perturbed variable is shown, its shown value counts as the true one, as k counts it."""

@@ -221,7 +221,7 @@ def judge(protection: Chain, limits: Mapping[str, Any], *, k_required: int | Non
     Judged
         A limit is not met if its measure cannot be taken (links by a key that was perturbed as a quantity; a k-map
         without a population). It does not bind if its sensitive variable, or the household ID, is not released; one on
-        k or a risk by keys not without key variables.
+        k or a risk by keys not without key variables. Nobody is linked by quantities of which none is released.
 
     Examples
     --------

@@ -138,15 +138,14 @@ def guess_roles(
     if all(guess.role != "key_variables" for guess in guesses.values()):
         rest = [guess for guess in guesses.values() if (guess.role, guess.why) == ("", "few")][:_FALLBACK]
         guesses |= {guess.variable: guess.as_("key_variables", "few", "sensitive_variables") for guess in rest}
-    result = pd.DataFrame(
-        [asdict(guess) for guess in guesses.values()], columns=[field.name for field in fields(Guess)]
-    )
-    return result.assign(shared=result["variable"].isin(shared_quantities(frame, result)))
+    for name in shared_quantities(frame, {name: guess.role for name, guess in guesses.items()}):
+        guesses[name] = replace(guesses[name], shared=True)
+    return pd.DataFrame([asdict(guess) for guess in guesses.values()], columns=[field.name for field in fields(Guess)])
 
 
-def shared_quantities(frame: pd.DataFrame, roles: pd.DataFrame) -> list[str]:
-    """Quantities that members of a household share more often than by chance, by `roles` as of `guess_roles`."""
-    homes, quantities = (list(roles["variable"][roles["role"] == role]) for role in ("household", "numeric_variables"))
+def shared_quantities(frame: pd.DataFrame, roles: Mapping[str, str]) -> list[str]:
+    """Quantities that members of a household share more often than by chance, by the role of each column."""
+    homes, quantities = ([name for name in roles if roles[name] == role] for role in ("household", "numeric_variables"))
     if not homes:
         return []
     home = distinct(frame[homes[0]])[0].astype(np.int64)
@@ -506,7 +505,8 @@ def first_steps(guesses: pd.DataFrame, sure: pd.DataFrame) -> list[dict[str, Any
     for row in named_rows(of_keys[of_keys["date_format"] != ""]):
         written = {} if row.date_format == ISO else {"date_format": row.date_format}
         steps.append({"recode": {"variable": row.variable, "dates": "year", **written}})
-    shared = {*guesses["variable"][guesses["shared"]]}
+    # Where nobody has said which column is the household, it is not left out, and these are grouped as others are.
+    shared = {*guesses["variable"][guesses["shared"]]} if homes else set()
     if homes:
         left_out = [*homes[:1], *(name for name in quantities if name in shared)]
         steps.append({"remove_variables": {"variables": left_out}})

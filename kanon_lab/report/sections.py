@@ -89,10 +89,11 @@ def _summary(a: Analysis, w: Words) -> list:
     if not a.internal:
         lines.append(w.say("rounded", step=summary["step"]))
     measured_text = w.text(measured, "kanon-note", records=summary["records"], keys=w.listed(keys))
-    cautions = [_caution(a, caution, w) for caution in a.judged.cautions] + _others(a, w)
+    cautions = [_caution(a, caution, w) for caution in a.judged.cautions]
+    covered_by_none = [*cautions, *_others(a, w)]
     return [
-        *_verdict(a, w),
-        *([w.section("h_cautions", Group(cautions, "kanon-cautions"))] if cautions else []),
+        *_verdict(a, w, cautions),
+        *([w.section("h_cautions", Group(covered_by_none, "kanon-cautions"))] if covered_by_none else []),
         *_left_out(a, w),
         w.section("h_measured", measured_text, Group([Bullets(lines)], "kanon-note")),
     ]
@@ -107,7 +108,7 @@ def _left_out(a: Analysis, w: Words) -> list:
     return [w.section("h_left", Bullets(lines), w.text("left_remedy"))]
 
 
-def _verdict(a: Analysis, w: Words) -> list:
+def _verdict(a: Analysis, w: Words, cautions: list[Paragraph]) -> list:
     """The first screen: the verdict, each limit as a bar, three numbers, and what to do next."""
     verdict = a.judged.verdict
     unmet = verdict[~verdict["met"].astype(bool)]
@@ -120,9 +121,9 @@ def _verdict(a: Analysis, w: Words) -> list:
     release = Release.of(a)
     lines = [advice_on(release, row, w) for row in unmet.itertuples(index=False)]
     lines += [w.say("next_met")] if key == "all_met" else []
-    cautions, opened = [_caution(a, caution, w).text for caution in a.judged.cautions], []
+    opened = []
     if cautions:
-        gravest = f" {w.say('gravest', caution=cautions[0])}" if key == "all_met" else ""  # else there is no room
+        gravest = f" {w.say('gravest', caution=cautions[0].text)}" if key == "all_met" else ""  # else there is no room
         lines.append(w.say("next_cautions", title=w.say("h_cautions")) + gravest)
         opened.append(w.say("open_cautions", count=len(cautions)))
     rows, heads = named_rows(leading_measures(a, w)), {when: w.say(f"c_{when}") for when in ("before", "after")}

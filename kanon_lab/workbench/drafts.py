@@ -121,8 +121,9 @@ class Draft:
             names = [] if place is None else [*_listed(steps[place].settings["variables"])]
             names = [name for name in names if name != column] + ([column] if role == REMOVED else [])
             steps[place or 0 : 0 if place is None else place + 1] = [Entry(REMOVED, {"variables": names})][: len(names)]
-            later = [step if role != REMOVED else _without(step, column) for step in steps[(place or 0) + 1 :]]
-            steps[(place or 0) + 1 :] = [step for step in later if step is not None]
+            if role == REMOVED:
+                later = [_without(step, column) for step in steps[(place or 0) + 1 :]]
+                steps[(place or 0) + 1 :] = [step for step in later if step is not None]
         return self.with_settings(**roles)._of(steps)
 
     def with_step(self, name: str, settings: Mapping[str, Any], place: int | None = None) -> Draft:

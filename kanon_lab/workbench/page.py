@@ -204,21 +204,20 @@ class Workbench:
             words = w.say("no_limit" if keys else "no_limit_keyless")
         else:
             words = w.say("some_unmet", unmet=unmet, all=len(judged.verdict)) if unmet else w.say("all_met")
-        self._say_verdict(words, "met" if judged.met else "unmet", judged.verdict)
+        more = "".join(f'<p class="kanon-caution">{escape(line)}</p>' for line in lost_lines(result, w))
         if judged.cautions:
             lines = "".join(f"<li>{escape(w.note(caution.text))}</li>" for caution in judged.cautions)
             head = escape(w.say("cautions", count=len(judged.cautions)))
-            self._verdict.value += f"<details><summary>{head}</summary><ul>{lines}</ul></details>"
-        for line in lost_lines(result, w):
-            self._verdict.value += f'<p class="kanon-caution">{escape(line)}</p>'
+            more = f"<details><summary>{head}</summary><ul>{lines}</ul></details>{more}"
+        self._say_verdict(words, "met" if judged.met else "unmet", judged.verdict, more)
 
-    def _say_verdict(self, words: str, state: str, verdict: Any) -> None:
-        """Show a verdict: limits that are not met first, and the others folded."""
+    def _say_verdict(self, words: str, state: str, verdict: Any, more: str = "") -> None:
+        """Show a verdict: limits that are not met first, the others folded, and `more` HTML below them."""
         lists = {met: [self._limit(row) for row in verdict.itertuples(index=False) if row.met == met] for met in (0, 1)}
         unmet, met = (f'<ul class="kanon-asked">{"".join(lines)}</ul>' if lines else "" for lines in lists.values())
         fold = f"<details><summary>{escape(self.w.say('limits_met', count=len(lists[1])))}</summary>{met}</details>"
         sentence = f'<div class="kanon-verdict kanon-{state}" role="status">{escape(words)}</div>'
-        self._verdict.value = f"{sentence}{unmet}{fold if met else ''}"
+        self._verdict.value = f"{sentence}{unmet}{fold if met else ''}{more}"
 
     def _limit(self, row: Any) -> str:
         """A limit with what was found and what is asked for."""

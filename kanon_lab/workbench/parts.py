@@ -80,7 +80,7 @@ class Speech(Words, FormWords):
         title, place = title.partition(":")[0], place and self.say(f"place_{place}")
         if values:  # a step as a recipe has it
             place += "; " + ", ".join(
-                f"{self.setting(key)}: {self.option(value)}" for key, value in _PAIR.findall(values)
+                f"{self.setting(key)}: {self._value(key, value)}" for key, value in _PAIR.findall(values)
             )
         where = f" ({place})" if place and not lead.endswith("(") else ""
         return f"{lead.strip('`')}{self.say('quoted', title=title)}{where}"

@@ -170,10 +170,9 @@ class Session:
 
     def with_first_steps(self) -> Draft:
         """The draft with the steps that ``kanon-lab init`` proposes for the roles that were decided, after its own."""
-        roles = [self.draft.role_of(name) for name in self.guesses["variable"]]
-        decided = self.guesses.assign(role=roles, unsure=False)
-        shared = shared_quantities(self.file.frame, decided)
-        decided = decided.assign(shared=decided["variable"].isin(shared))
+        roles = {name: self.draft.role_of(name) for name in self.guesses["variable"]}
+        shared = self.guesses["variable"].isin(shared_quantities(self.file.frame, roles))
+        decided = self.guesses.assign(role=[*roles.values()], unsure=False, shared=shared)
         draft, k = self.draft, self.usual_limits().get("k")
         if k is not None and "k_required" not in draft.settings:  # steps need it
             draft = draft.with_limit("k", draft.settings.get("limits", {}).get("k", k))

@@ -96,11 +96,12 @@ class Variables(Place):
             yield boxed("kanon-variable", widgets.VBox([control, line]), about, kind=widgets.HBox)
 
     def _chosen(self, name: str, line: Any, role: str) -> None:
-        before = len(self.session.draft.steps)
-        if not self.bench.change(self.session.draft.with_role(name, role), partial(self.say_in, line)):
+        draft = self.session.draft.with_role(name, role)
+        before, after = (sum(step.name != REMOVED for step in side.steps) for side in (self.session.draft, draft))
+        if not self.bench.change(draft, partial(self.say_in, line)):
             self.fill()
-        elif (gone := before - len(self.session.draft.steps)) > 0 and role == REMOVED:
-            self.bench.say(self.w.say("steps_gone", count=gone))
+        elif before > after:
+            self.bench.say(self.w.say("steps_gone", count=before - after))
 
     def _release_undecided(self) -> None:
         """Leave out of the release every column about which nothing was decided."""

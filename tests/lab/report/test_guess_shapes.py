@@ -13,7 +13,7 @@ from stdnum.cl import rut
 
 from kanon_lab.recipes import as_recipe
 from kanon_lab.recipes.yaml_file import parse_yaml
-from kanon_lab.report.first_config import ROLES, first_config, guess_roles, reason
+from kanon_lab.report.first_config import ROLES, first_config, first_steps, guess_roles, reason
 from kanon_lab.report.shapes import unanswered
 from kanon_lab.terms import texts
 
@@ -237,6 +237,19 @@ def test_an_id_of_letters_and_digits_that_repeats_by_wave_is_that_of_persons():
     frame.insert(0, "person_id", np.repeat([f"P{number:04}" for number in range(200)], 3))
     guesses = guess_roles(frame).set_index("variable")
     assert guesses.loc["person_id", "role"] == "person"
+
+
+def test_a_shared_quantity_is_grouped_where_no_household_is_sure_and_else_left_out():
+    rng, home = np.random.default_rng(5), np.repeat(np.arange(300), 4)
+    frame = pd.DataFrame(
+        {"household": home, "age": rng.integers(0, 90, 1200), "income": rng.lognormal(7, 1, 300)[home]}
+    )
+    guesses = guess_roles(frame)
+    assert list(guesses["variable"][guesses["shared"]]) == ["income"]
+    removed = {"remove_variables": {"variables": ["household", "income"]}}
+    assert removed in first_steps(guesses, guesses)
+    unsure = first_steps(guesses, guesses[guesses["role"] != "household"])
+    assert {"microaggregate": {"variables": ["income"], "k_required": 20}} in unsure
 
 
 def test_bands_that_hold_every_record_are_noted():

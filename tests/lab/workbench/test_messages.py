@@ -44,6 +44,7 @@ def test_a_column_that_is_called_like_a_choice_keeps_its_name():
     words = Speech("en")
     assert words.settings({"variable": "age", "dates": "age"}) == "Columns: age; Part of a date: age in years"
     assert words.settings({"variables": ["exact", "mean"]}) == "Columns: exact, mean"
+    assert "Columns: age)" in words.message("apply top_code: {variable: age}")
 
 
 @pytest.mark.parametrize("language", ["en", "es"])

@@ -209,6 +209,17 @@ def test_next_steps_are_tried_and_taken(bench_that_tried):
     assert len(bench.session.draft.steps) == 1
 
 
+def test_the_page_says_how_many_steps_went_with_a_column(opened):
+    bench = opened("survey.csv")
+    bench.go("variables")
+    bench.change(bench.session.draft.with_step("rank_swap", {"variables": ["income"], "window": 0.2}))
+    bench.wait()
+    bench.places["variables"].roles["income"].value = "remove_variables"
+    assert "Steps for this column alone were removed too: 1" in bench._line.value
+    bench.wait()
+    assert [step.name for step in bench.session.draft.steps] == ["remove_variables"]
+
+
 def test_a_step_says_its_settings_and_the_verdict_its_cautions(opened):
     bench = opened("survey.csv")
     bench.change(bench.session.draft.with_settings(key_variables=["age", "sex"], limits={"k": 3}))
