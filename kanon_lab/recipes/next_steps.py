@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
+import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from kanon_lab.columns import named_rows, plain
@@ -30,13 +31,15 @@ _LEAST_LOSS = 0.01
 class NextStep:
     """A step that was tried.
 
-    `unmet` names the limits that it leaves unmet (None: none); `gap` is what it leaves of the way to the limits that
-    were not met, in the mean (0: all are met, 1: nothing is gained); `loss` is the information that it takes (0-1).
+    `unmet` names the limits that it leaves unmet (None: none), `uncounted` those that were unmet before and are not
+    counted until the others are met; `gap` is what it leaves of the way to the limits that were not met, in the mean
+    (0: all are met, 1: nothing is gained or counted); `loss` is the information that it takes (0-1).
     """
 
     name: str
     settings: dict[str, Any]
     unmet: str | None
+    uncounted: str | None
     gap: float
     loss: float
 
@@ -55,7 +58,7 @@ def next_steps(protection: Protection, k: int, told_by: Iterable[str] = ()) -> I
     keys = [name for name in spec.key_variables if name in released]
     for name in keys:
         column = plain(released[name])
-        if is_numeric_dtype(column) and not is_bool_dtype(column) and column.nunique() > _BANDS:
+        if _is_quantity(protection, name, column) and column.nunique() > _BANDS:
             span = float(column.max() - column.min())
             yield "recode", {"variable": [name], "width": _rounded(span / _BANDS), "start": 0}
         if len(keys) > 1:
@@ -65,7 +68,7 @@ def next_steps(protection: Protection, k: int, told_by: Iterable[str] = ()) -> I
         if name not in released or name in keys:
             continue
         column = plain(released[name])
-        if name not in units and column.nunique() > 1 and is_numeric_dtype(column) and not is_bool_dtype(column):
+        if name not in units and column.nunique() > 1 and _is_quantity(protection, name, column):
             least, most = float(column.min()), float(column.max())
             widest = least / 2 if name == spec.weight else inf  # no weight becomes 0
             for base in dict.fromkeys(_rounded(min((most - least) / parts, widest)) for parts in _ROUNDED):
@@ -78,6 +81,12 @@ def next_steps(protection: Protection, k: int, told_by: Iterable[str] = ()) -> I
     if keys:
         importance = {name: place for place, name in enumerate(keys, 1)}
         yield "suppress", {"k_required": k, "importance": importance, "claim": "true_key"}
+
+
+def _is_quantity(protection: Protection, name: str, column: pd.Series) -> bool:
+    """Whether a column has numbers that count or measure: of codes, most have a label."""
+    labelled = len(protection.given_labels.get(name, ())) > column.nunique() / 2
+    return is_numeric_dtype(column) and not is_bool_dtype(column) and not labelled
 
 
 def try_next(
@@ -102,7 +111,8 @@ def try_next(
             gaps = [_gap(before[limit], rows.get(limit)) for limit in before]
             gap = sum(gaps) / len(gaps) if gaps else 0.0
             loss = max(row[USUAL_LOSS] - lost, 0.0)
-            done.append(NextStep(name, settings, verdict_of(rows.values())[1], gap, loss))
+            uncounted = ", ".join(limit for limit in before if limit not in rows) or None
+            done.append(NextStep(name, settings, verdict_of(rows.values())[1], uncounted, gap, loss))
     return sorted((step for step in done if step.gap < 1), key=lambda step: step.rank)
 
 

@@ -20,6 +20,8 @@ from kanon_lab.workbench.session import Result
 
 # Of the steps that were tried, so many are shown.
 _MOST_TRIES = 5
+# Only these steps do something to the columns of these roles.
+_OF_IDS, _IDS = ("renumber", "shuffle_records"), ("household", "person", "direct_identifiers")
 
 
 class Protect(Place):
@@ -96,7 +98,8 @@ class Protect(Place):
         """Show the form of a step, new or in the list; that of a suppression begins with the keys in their order."""
         session, w = self.session, self.w
         self.entry, self._name = entry, name
-        columns = [column for column in session.columns if name == REMOVED or session.draft.role_of(column) != REMOVED]
+        not_offered = () if name == REMOVED else (REMOVED,) if name in _OF_IDS else (REMOVED, *_IDS)
+        columns = [column for column in session.columns if session.draft.role_of(column) not in not_offered]
         self.form = form = Form(kind_of(name).model, columns, w)
         keys = session.draft.settings.get("key_variables", []) if name == "suppress" else []
         form.values = settings or {"importance": {key: n for n, key in enumerate(keys, 1)}}
@@ -168,6 +171,7 @@ class Protect(Place):
         """A step that was tried, with the button that takes it."""
         w, session = self.w, self.session
         unmet = w.message(w.say("leaves_unmet", limits=step.unmet)) if step.unmet else w.say("all_met")
+        unmet += " " + w.message(w.say("leaves_uncounted", limits=step.uncounted)) if step.uncounted else ""
         words = w.say("tried_step", gap=w.percent(step.gap), loss=w.percent(step.loss), unmet=unmet)
         take = self.button("take", lambda: self._change(session.draft.with_step(step.name, step.settings)))
         take.tooltip = f"{take.description}: {name}"

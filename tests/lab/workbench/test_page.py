@@ -209,6 +209,16 @@ def test_next_steps_are_tried_and_taken(bench_that_tried):
     assert len(bench.session.draft.steps) == 1
 
 
+def test_the_form_of_a_step_offers_no_ids_but_where_the_step_is_for_them(opened):
+    bench = opened("survey.csv")
+    bench.change(bench.session.draft.with_role("income", "household"))
+    show, offered = bench.places["protect"]._show_form, {}
+    for name, field in (("round", "variable"), ("renumber", "variables")):
+        offered[name] = set(show(name).fields[field].control.options)
+    assert "income" not in offered["round"] and "income" in offered["renumber"]
+    bench.wait()
+
+
 def test_the_page_says_how_many_steps_went_with_a_column(opened):
     bench = opened("survey.csv")
     bench.go("variables")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 import yaml
@@ -13,6 +14,7 @@ from click.testing import CliRunner
 from kanon_lab.cli import cli
 from kanon_lab.errors import OptionError, StorageError
 from kanon_lab.recipes.chain import as_recipe
+from kanon_lab.recipes.next_steps import next_steps
 from kanon_lab.workbench import Draft, Session
 from kanon_lab.workbench.drafts import REMOVED, drafts_folder
 
@@ -298,6 +300,25 @@ def test_what_would_help_rounds_or_leaves_out_a_weight_that_reveals_a_key():
         if "weight" in next(iter(step.settings.values()), ()):
             helped[step.name] = step.gap
     assert helped["remove_variables"] == 0 and 0 < helped["round"] < 1
+
+
+def test_what_is_tried_says_which_limits_it_did_not_count():
+    session = Session("health-survey")
+    session.change(session.draft.with_settings(limits={"k": 3, "global_risk": 0.001, "household_uniques": 0}))
+    tries = {tuple(step.settings.get("variables", ())): step for step in session.try_next(session.judge(), print)}
+    assert "k" in str(tries["postcode",].unmet) and tries["postcode",].uncounted == "household_uniques"
+    assert not any(step.uncounted for step in tries.values() if step.unmet is None)
+
+
+def test_codes_with_labels_are_not_put_into_bands():
+    frame = pd.DataFrame({"region": np.arange(60) % 12, "age": np.arange(60), "sex": np.arange(60) % 2})
+    frame.to_stata(
+        "survey.dta", write_index=False, value_labels={"region": {code: f"Region {code}" for code in range(12)}}
+    )
+    session = Session("survey.dta")
+    session.change(session.draft.with_settings(key_variables=["region", "age", "sex"], limits={"k": 3}))
+    steps = next_steps(session.judge().protection, 3)
+    assert [settings["variable"] for name, settings in steps if name == "recode"] == [["age"]]
 
 
 def test_a_recipe_is_not_compared_with_what_is_no_file(session):
