@@ -89,8 +89,8 @@ def compare(source, old, keys, id, person, same_order, config, missing, k, fail_
     """Measure what two editions of a file, OLD and NEW, reveal together.
 
     An intruder who has the releases of last year and this year, or two versions of one release, knows more than either
-    of them reveals. The command prints only counts, never a value of a record. Keep this output inside your office all
-    the same.
+    file reveals. The command prints only counts, never a value of a record. Keep this output inside your office all the
+    same.
 
     With --id, the records of a person are linked: the intruder knows the keys in both files (they may have changed, or
     be in other bands), sees in one file what the other hides, and knows who came and who left. With --same-order,
@@ -98,11 +98,11 @@ def compare(source, old, keys, id, person, same_order, config, missing, k, fail_
     only one file has, which differ by few records, and which bands cross.
 
     With --person, all records of a person are linked: the intruder knows the keys of one record in each file, and two
-    persons are alike if both have such a record in each file. With --id too, the intruder may also know that the two
-    are the same record. A key that one file hides is filled in from the same record in the other file, or from all
-    records of the person there if they have one value.
+    persons are alike if both have a record with these keys in each file. With --id too, the intruder may also know that
+    the two are the same record. A key that one file hides is filled in from the same record in the other file, or from
+    all records of the person there if these have the same value.
 
-    OLD and NEW are files that kanon-lab measure reads. If only one of them has a key variable, it counts in that file.
+    OLD and NEW are files that kanon-lab measure reads. A key variable that only one of them has counts in that file.
 
     Exit code: 0 on success; 1 if --fail-under-k is not met; 2 after bad input.
     """

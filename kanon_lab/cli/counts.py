@@ -103,7 +103,7 @@ _FORMATS_OF_GUESSES: dict[str, Any] = {
     metavar="AGE",
     default="85",
     show_default=True,
-    help="Pool all ages from this one on, as the study did; none: do not pool.",
+    help="Pool all ages from this one on, as the study did. The word none pools no ages.",
 )
 @click.option(
     "--columns",

@@ -50,8 +50,8 @@ where map.yml contains
 @click.option(
     "--at-most",
     metavar="RISK",
-    help="Find the recipe with the least loss among those that meet the limits and have at most this risk: 0.05, or a "
-    "number of records.",
+    help="Find the recipe with the least loss among those that meet the limits and have at most this risk: a share "
+    "such as 0.05, or a number of records.",
 )
 @click.option(
     "--risk",

@@ -123,7 +123,7 @@ def _shares(context, parameter, texts):
     default="2,3,5",
     callback=whole_numbers,
     show_default=True,
-    help="Count the records with f_k below each of these.",
+    help="Count the records with f_k below each of these numbers.",
 )
 @click.option(
     "--threshold",
@@ -133,7 +133,7 @@ def _shares(context, parameter, texts):
     callback=_shares,
     show_default=True,
     metavar="R,...",
-    help="Count the records with an individual risk above each of these, from 0 to 1. Repeatable.",
+    help="Count the records with an individual risk above each of these risks, from 0 to 1. Repeatable.",
 )
 @click.option(
     "--estimator",
@@ -169,8 +169,8 @@ def _shares(context, parameter, texts):
 @click.option(
     "--population",
     metavar="FILE",
-    help="Also count how many persons of the population have each key, in this file of the population with the same "
-    "key variables.  [default: none]",
+    help="Also count how many persons have each key in this file of the whole population, which needs the same key "
+    "variables.  [default: none]",
 )
 @column_option(
     "--population-count",

@@ -132,7 +132,7 @@ missing_option = click.option(
     type=click.Choice([*MISSING_POLICIES]),
     default="wildcard",
     show_default=True,
-    help="What a missing key means: it matches any value, it is a value of its own, or it is an error.",
+    help="What a missing key value means: it matches any value, it is a value of its own, or it is an error.",
 )
 na_option = click.option(
     "--na",

@@ -81,14 +81,14 @@ def protect(source, recipe_path, out, overwrite, dry_run, neutralise, least, fai
 
     FILE and OUT are .csv, .parquet, .xlsx, .sav or .dta files (.gz may follow); FILE may also be a .sas7bdat file, or a
     data set such as health-survey. A suppressed value is an empty cell in csv, and a missing value in other formats.
-    OUT must not be one of the input files. The same recipe with the same seed always writes the same bytes. The command
-    prints no value of a record. The configuration of a report is a recipe too, and writes the same file as kanon-lab
-    report --protected. --na and --missing-codes replace the settings of the recipe.
+    OUT must not be one of the input files. The same recipe with the same seed always writes the same bytes for a file.
+    The command prints no value of a record. The configuration of a report is a recipe too, and writes the same file as
+    kanon-lab report --protected. --na and --missing-codes replace the settings of the recipe.
 
     Only the variables that the recipe names are protected: every other column is released unchanged, and the report
     names it. The command drops the direct identifiers that the recipe names, then reads the written file again and
-    checks that no column still has their values, in any case and with any accents and punctuation. The check does not
-    find an identifier in another coding, such as a part of it.
+    checks that no column still has their values, in upper or lower case and with any accents and punctuation. The check
+    does not find an identifier in another coding, such as a part of it.
 
     An engine (--engine) protects a .parquet, .csv or .csv.gz FILE, or a folder of such parts, that is larger than
     memory, with steps that recode, suppress and remove. OUT has the format of FILE; Spark writes a folder of parts.

@@ -211,8 +211,8 @@ def report(
 
     FILE is a .csv, .parquet, .xlsx, .sav, .dta or .sas7bdat file (.gz may follow), or a data set such as health-survey.
     A configuration is a recipe for kanon-lab protect plus the settings of the report. The command checks every
-    configuration before it reads FILE. For several configurations, OUT is a folder, or a name that contains {name},
-    which stands for the name of the configuration.
+    configuration before it reads FILE. For several configurations, OUT is a folder, or a name that contains {name}: the
+    name of the configuration takes its place.
 
     --protected also writes the protected file, with the same bytes as kanon-lab protect: the command writes both the
     page and the file, or neither. There is one exception: if a limit is not met with --fail, or there is a caution with

@@ -45,7 +45,7 @@ def _language_option(what):
 def lab(folder, options, language, no_open, as_json):
     """Copy the notebooks and exercises into FOLDER (default: workspace) and open JupyterLab there.
 
-    JupyterLab opens on a first notebook, which lists the chapters in order and links what to open. The names of the
+    JupyterLab opens on a first notebook, which lists the chapters in order and links to them. The names of the
     others begin with the number of their chapter. The command never overwrites a file that you changed there. If its
     original has changed too, your copy is renamed: its new name contains the time. Options after -- go to JupyterLab;
     name FOLDER before them.
