@@ -127,4 +127,4 @@ def test_a_page_for_everybody_keeps_its_rounding():
     assert "hold 24 of 400 records" in said(exact)[0]
     assert "hold 20 of 400 records" in said(rounded)[0]
     assert texts()["officer_rounded"]["en"] in said(rounded)[0]
-    assert re.search(r"about \d0?% of the records", said(rounded)[0])
+    assert re.search(r"about \d0?% more of the records", said(rounded)[0])
