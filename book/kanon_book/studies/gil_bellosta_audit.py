@@ -51,11 +51,12 @@ _SWEENEY_CENSUS, _GOLLE_CENSUS, _GOLLE_ZIP = 1990, 2000, 63
 # The same order of magnitude: neither is as much as this times the other.
 _ORDER = 10
 _ONE_NUMBER = (
-    "this number and the percentage beside it, from which we compute ours, are one number in two units: the test is only "
-    "whether INE's inhabitants turn the percentage into it. The percentage is rounded"
+    "this number and the percentage beside it, from which we compute ours, are one number in two units: the test is "
+    "only whether INE's inhabitants turn the percentage into it. The percentage is rounded"
 )
 _PICKED = (
-    "The printed cell shows which of the two rules was used, so it is fitted: no rule that we know gives the whole column"
+    "The printed cell shows which of the two rules was used, so it is fitted: no rule that we know gives "
+    "the whole column"
 )
 
 
@@ -278,10 +279,10 @@ def _threshold_of_real_places(share: float, limit: int) -> dict[str, str]:
     holds = bool(min(nation, sizes.min()) >= limit and alone.min() > share)
     near = bool(sizes.min() <= limit <= max(nation, sizes.max()) and alone.min() > share)
     reason = (
-        f"with the ages of the nation, the share falls below {percent(share)} at {nation:,.0f} inhabitants; with the ages "
-        f"of Málaga's {len(sizes)} places of 1,000 or more, each scaled to other sizes, at {sizes.min():,.0f} "
-        f"({sizes.idxmin()}) to {sizes.max():,.0f} ({sizes.idxmax()}). As they are, the {len(alone)} places of Málaga of fewer than "
-        f"{limit:,} have {percent(alone.min())} alone or more"
+        f"with the ages of the nation, the share falls below {percent(share)} at {nation:,.0f} inhabitants; with the "
+        f"ages of Málaga's {len(sizes)} places of 1,000 or more, each scaled to other sizes, at {sizes.min():,.0f} "
+        f"({sizes.idxmin()}) to {sizes.max():,.0f} ({sizes.idxmax()}). As they are, the {len(alone)} places of Málaga "
+        f"of fewer than {limit:,} have {percent(alone.min())} alone or more"
     )
     reason += ": the bound holds with real ages" if holds else ": it holds as a round number" if near else ""
     return {"verdict": "exact" if holds else "approximate" if near else "disagrees", "reason": reason}
