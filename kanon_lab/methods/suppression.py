@@ -128,7 +128,7 @@ def without_values(column: pd.Series, lost: np.ndarray) -> pd.Series:
 CLAIMS = {
     "compatible": "records with fewer than k compatible released records (a missing value may be any value)",
     "own_class": "records in a released class of fewer than k (a missing value is a value of its own)",
-    "true_key": "targets whose true key meets fewer than k compatible released records",
+    "true_key": "records whose true key has fewer than k compatible released records",
 }
 #: Columns of every frame of claims.
 CLAIM_COLUMNS = ["claim", "keys", "k", "records", "share", "meaning"]

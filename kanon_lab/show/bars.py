@@ -196,7 +196,7 @@ def risk_distribution(frame: pd.DataFrame, *, threshold: float | None = None) ->
     return style.finish(
         alt.layer(*layers),
         title="Records by individual risk",
-        subtitle=f"Heights are records. {kinds}",
+        subtitle=f"Heights show numbers of records. {kinds}",
         description=(
             f"Histogram of {int(rows['records'].sum()):,} records by individual risk on a logarithmic axis. Most, "
             f"{int(top['records']):,}, have a risk above {percent(top['low'])} and up to {percent(top['high'])}."

@@ -98,7 +98,7 @@ def test_charts_are_lines_and_texts_not_pixels(two):
 @pytest.mark.slow
 def test_what_is_of_use_on_a_screen_only_is_left_out(two):
     whole = "".join(two.texts)
-    assert "This drawing has controls to move in the book on the screen: book/what-identifies.html" in whole
+    assert "In the book on the screen, this drawing has controls: book/what-identifies.html" in whole
     for words in ("Compare", "Show it without a guess", "Data of this figure", "JavaScript", "download"):
         assert words not in whole
     links = [each.get_object() for page in two.document.pages for each in page.get("/Annots", [])]

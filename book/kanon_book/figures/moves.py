@@ -79,7 +79,7 @@ def hurdles(frame: pd.DataFrame) -> alt.LayerChart:
             # From the box to its words: down where they are below it, then to the right.
             scene.line((0.6 * side, min(tall * side, y)), (0.6 * side, y), GREY, width=1)
             scene.line((0.6 * side, y), (edge - 0.015, y), GREY, width=1)
-        once = "passes always" if row["probability"] == 1 else f"1 in {1 / row['probability']:.3g} passes"
+        once = "always passes" if row["probability"] == 1 else f"1 in {1 / row['probability']:.3g} passes"
         scene.word(edge, y - 0.75, f"{row['left']:,.0f}", bold=True)
         scene.word(edge, y, f"{row['condition']}\n{once}")
         before = row["left"]
@@ -270,7 +270,7 @@ def parts(points: pd.DataFrame, part: pd.Series) -> alt.LayerChart:
     scene.word(0.06, 0.2, f"{up}, {low[up]:g} to {high[up]:g}")
     return scene.chart(
         "Points cut into parts",
-        f"Each box: the ranges that all its points are released with; {part.nunique()} boxes",
+        f"Each box: the ranges that replace the values of all its points; {part.nunique()} boxes",
         f"{len(points)} invented points and the {part.nunique()} parts that Mondrian makes of them: "
         f"{'; '.join(boxes)}.",
         tall + 1,

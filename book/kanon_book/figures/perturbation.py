@@ -16,7 +16,7 @@ from kanon_lab.show.style import SHARE, SUBTITLE_WIDTH, alt, finish, live
 
 _COLORS, _SHAPES = (BLACK, BLUE, ORANGE, GREY), ("diamond", "circle", "square", "triangle-up")
 _EXPLORED = ("method", "label", "linked", "outlying", "il1s")
-_RIGHT, _LOSS = "Right links (%)", "Loss (IL1s; small losses are drawn wider)"
+_RIGHT, _LOSS = "Right links (%)", "Loss (IL1s; axis stretched for small losses)"
 _LINKS = ("right link", "wrong link")
 # Of the methods; the diamond is for the chosen strength.
 _MARKS = ("circle", "square", "triangle-up", "triangle-down", "cross")
@@ -153,7 +153,7 @@ def noise_explorer(points: pd.DataFrame, released: Mapping[float, pd.DataFrame],
             ],
         ),
         subject=f"Scatter plot with a control of {len(points)} invented points before and after noise, and the links "
-        "of an intruder. The more noise, the fewer links are right; points far from all others keep theirs longest.",
+        "of an intruder. More noise means fewer right links; points far from all others keep right links longest.",
         state=f"Noise of {shown['noise']}: {shown['right']} of {len(points)} links right; wrong: "
         f"{shown['wrong'] or 'none'}.",
         height=320,

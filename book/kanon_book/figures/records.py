@@ -105,8 +105,8 @@ def lattice(grid: pd.DataFrame, keys: Sequence[str], *, below: str | int, k_requ
     enough = [listed([f"{key} {level}" for key, level in zip(keys, row)]) for row in good if not over(row, good)]
     return scene.chart(
         f"All plans, and those to be counted for k = {k_required}",
-        "One box per plan, with the level of each key. The search starts at the bottom: every plan above a plan that "
-        "is enough is enough too",
+        "One box per plan, with the level of each key. The search starts at the bottom: if a plan is "
+        "enough, so is every plan above it",
         f"Lattice of {len(rows)} plans of levels of {listed(keys)}. Counted from the bottom: {states.get('below', 0)} "
         f"leave records below k = {k_required}; {states.get('enough', 0)} are enough and lowest: {'; '.join(enough)}. "
         f"Above these {states.get('passed', 0)} need no counting.",
@@ -217,7 +217,7 @@ def subset_tree(sets: Mapping[tuple[str, ...], int], keys: Sequence[str], *, who
         left += over
     return scene.chart(
         f"The sets of keys of {who}, as a tree",
-        "Each box adds its key to the keys on its left. Alone: by this set, but by no part of it. "
+        "Each box adds its key to the keys on its left. Alone: unique by this set, but by no part of it. "
         "Left out: contains a set marked alone",
         f"Tree of the {len(sets)} sets of {listed(keys)}. Minimal sample uniques of {who}: "
         f"{'; '.join(listed(names) for names in sentences) or 'none'}. {left} sets contain one of these and are "

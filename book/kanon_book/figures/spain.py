@@ -298,7 +298,7 @@ def deviations(frame: pd.DataFrame, *, half_width: float) -> alt.LayerChart:
         ),
         title="Registers that were drawn, and the formula",
         subtitle=(
-            "How far the counts are from the expected numbers. The band holds 95% of them if the formula is right."
+            "How far the counts are from the expected numbers. The band holds 95% of counts if the formula is right."
         ),
         description=(
             f"Strip plot: for each range of k from {order[0]} to {order[-1]}, how many standard deviations the number "

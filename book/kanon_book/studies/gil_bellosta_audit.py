@@ -51,13 +51,12 @@ _SWEENEY_CENSUS, _GOLLE_CENSUS, _GOLLE_ZIP = 1990, 2000, 63
 # The same order of magnitude: neither is as much as this times the other.
 _ORDER = 10
 _ONE_NUMBER = (
-    "it and the percentage beside it, from which ours is computed, are one number in two units: what is tested is that "
-    "INE's inhabitants turn the one into the other, not the number. The percentage is rounded"
+    "this number and the percentage beside it, from which we compute ours, are one number in two units: the test is "
+    "only whether INE's inhabitants turn the percentage into it. The percentage is rounded"
 )
 _PICKED = (
-    "Which of the two rules is taken is shown by the printed cell, so that it is fitted: no rule that "
-    "we know gives the "
-    "whole column"
+    "The printed cell shows which of the two rules was used, so it is fitted: no rule that we know gives "
+    "the whole column"
 )
 
 
@@ -244,7 +243,7 @@ def _shares(inputs: _Inputs) -> dict[str, Answer]:
         million = inputs.published["Cuadro 1", "day %", "1"] / 100 * study.population() / 1e6
     # Almost a round number: below it, and no farther than it rounds.
     almost = bool(round(20.0) - 0.5 <= million < 20.0)
-    outcome = ("holds" if almost else "fails") + ": the printed percentage of INE's population" * embedded
+    outcome = ("holds" if almost else "fails") + ", by the printed percentage of INE's population" * embedded
     half = bool((1 / 3 + 1 / 2) / 2 < share["day"] / 100 < 1 / 2)
     verdict = {"verdict": "" if not half else "approximate" if embedded else "exact"}
     return {
@@ -280,12 +279,12 @@ def _threshold_of_real_places(share: float, limit: int) -> dict[str, str]:
     holds = bool(min(nation, sizes.min()) >= limit and alone.min() > share)
     near = bool(sizes.min() <= limit <= max(nation, sizes.max()) and alone.min() > share)
     reason = (
-        f"the share falls below {percent(share)} at {nation:,.0f} inhabitants with the ages of the nation, and with "
-        f"those of Málaga's {len(sizes)} places of 1,000 or more, scaled, at {sizes.min():,.0f} ({sizes.idxmin()}) to "
-        f"{sizes.max():,.0f} ({sizes.idxmax()}). As they are, the {len(alone)} places of Málaga of fewer than "
-        f"{limit:,} have {percent(alone.min())} alone or more"
+        f"with the ages of the nation, the share falls below {percent(share)} at {nation:,.0f} inhabitants; with the "
+        f"ages of Málaga's {len(sizes)} places of 1,000 or more, each scaled to other sizes, at {sizes.min():,.0f} "
+        f"({sizes.idxmin()}) to {sizes.max():,.0f} ({sizes.idxmax()}). As they are, the {len(alone)} places of Málaga "
+        f"of fewer than {limit:,} have {percent(alone.min())} alone or more"
     )
-    reason += ": the bound holds with real ages" if holds else ": as a round number it stands" if near else ""
+    reason += ": the bound holds with real ages" if holds else ": it holds as a round number" if near else ""
     return {"verdict": "exact" if holds else "approximate" if near else "disagrees", "reason": reason}
 
 

@@ -24,7 +24,7 @@ from kanon_lab.errors import OptionError, nearest, shortened
 #: Every verdict there is, those that ask for attention first.
 VERDICTS = {
     "disagrees": "differs by more than rounding, noise or tolerance explains",
-    "published-error": "wrong in every fair reading: the source contradicts itself, or its own numbers give another",
+    "published-error": "wrong in every fair reading: the source contradicts itself, or its numbers give another value",
     "in-part": "right in one fair reading or case, and wrong in another: the reason says both",
     "illegible": "cannot be read in the source",
     "not-in-text": "not in the text of the source, or our population cannot give it",

@@ -54,7 +54,7 @@ def test_recorded_risks_of_the_case(book):
     assert f_k.loc["1", "records"] == round(results["alone-share"] * results["persons"])
     assert f_k.loc["1", "estimated F_k, median"] > 100
     assert f_k["individual risk, mean (%)"].is_monotonic_decreasing
-    found = number(risk, "households found, expected", before)
+    found = number(risk, "households re-identified, expected", before)
     assert found < results["household-before"] * results["households"]
     assert results["linked-after-count"] == round(results["linked-after"] * results["persons"])
 
@@ -66,7 +66,7 @@ def test_recorded_design_of_the_case(book):
     assert alone["and VarStrat"] > 0.8 * alone["and comuna"] > 3 * alone["the keys of the release"]
     assert alone["and Conglomerado"] > 2 * alone["and comuna"]
     assert results["told-by-unit"] == 1 > results["told-by-stratum"] > 0.6
-    assert 40 <= results["places-told"].set_index("variable").loc["Conglomerado", "records of a value, median"] <= 45
+    assert 40 <= results["places-told"].set_index("variable").loc["Conglomerado", "records per value, median"] <= 45
     assert results["weight-alone-before"] > 50 * results["weight-alone-after"]
     assert 0 < results["weight-alone-after"] - results["weight-alone-unsuppressed"] < 10
     assert 0.8 < results["weight-once"] < results["told-by-weight"]

@@ -94,7 +94,7 @@ WRITTEN = {
     "subset_tree": {"alone": 1, "left out": 3, "2 alike": 3},
     "joined_tables": {"name": 1, "ill": 1, "place": 2, "Ana": 1, "flu": 1},
     "kinds": {"old, baker": 1, "young, smith": 1, "2": 3},
-    "hurdles": {"1,000,000": 1, "40,000": 1, "10,000": 1, "(b)": 1, "1 in 25 passes": 1, "passes always": 1},
+    "hurdles": {"1,000,000": 1, "40,000": 1, "10,000": 1, "(b)": 1, "1 in 25 passes": 1, "always passes": 1},
     "crowd": {"mother: 40 alike": 1, "the whole: 1 alike": 1},
     "flow": {"10 truly": 1, "26, 31% truly": 1, "74, 97% truly": 1},
     "swapped": {"A  100": 1, "100  B": 1, "200  A": 1},

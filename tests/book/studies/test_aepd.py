@@ -287,7 +287,7 @@ def test_reasons_hold_what_was_computed(claims):
     assert f"{pairs} of the {pairs} classes" in claims.loc["high-k", "reason"]
     assert "the postcodes of 3 and 4 stay whole" in claims.loc["tabla-4-kind", "reason"]
     assert "the note's definition of global" in claims.loc["tabla-4-kind", "reason"]
-    assert "37 to 44, and not the postcodes, 24700 to 37003, of 3" in claims.loc["close-values", "reason"]
+    assert "37 to 44, but not the postcodes, 24700 to 37003, of 3" in claims.loc["close-values", "reason"]
 
 
 def test_no_row_has_a_total():

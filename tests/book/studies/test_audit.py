@@ -225,7 +225,7 @@ def test_a_bound_with_an_exception_does_not_hold():
     ).assign(name=lambda f: f["place"], province=lambda f: f["place"].str[:2])
     # Every place has 90,000 inhabitants and lies above 20 %: no exception.
     claims = audit("gil-bellosta-2011", counts).figures.set_index("column")
-    large = "population above which the share falls below 20%, day"
+    large = "population of a place above which the share alone, by day of birth, falls below 20%"
     assert claims.loc[large, "verdict"] == "exact" if claims.loc[large, "computed"] >= 100_000 else "disagrees"
     # One that is smaller, and below 20 %: the bound fails.
     counts.loc[:35, "persons"] = [90_000] + [0] * 35

@@ -252,7 +252,7 @@ def test_bands_of_five_and_of_ten_years_are_judged_alike(figures):
         needed = len({min(age // width, top // width) for age in range(4, 120)})
         assert (row["published"], row["computed"]) == (named, needed) == (named, named + 1)
         assert (row["verdict"], row["kind"]) == ("in-part", "recomputed")
-        assert f"with a first band {width}-{2 * width - 1} that takes in the youngest" in row["reason"]
+        assert f"if a first band {width}-{2 * width - 1} takes in the youngest" in row["reason"]
     assert figures.loc["section-5/preg-7/categories", ["computed", "verdict"]].tolist() == [14, "in-part"]
 
 

@@ -299,4 +299,4 @@ def test_what_is_not_tried_of_many_columns_is_said():
     assert untried(many) == (101 * 2 + 101 * 100 // 2 - 1_000, 1)
     (note,) = [note for note in many.notes if "exposed_by_columns" in note]
     assert "4,252 pairs of columns" in note
-    assert "1 column was not" in note
+    assert "in 1 column parts of values were not tried" in note

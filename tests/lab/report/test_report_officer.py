@@ -57,7 +57,7 @@ def test_the_numbers_are_those_of_the_report(office):
     assert f"links {100 * after['key_linkage']:.0f}% of the records" in text
     assert [*table.iloc[:3, 2]] == [str(after["violations_2_wildcard"]), str(after["k_achieved"]), str(below)]
     row = office.diversity.iloc[0]
-    assert f"match the keys of {row['homogeneous']} records have a single value of it" in text
+    assert f"For {row['homogeneous']} records, all records that match their keys have the same value of it" in text
 
 
 def test_the_intruder_who_knows_true_keys_decides_where_keys_are_suppressed():
@@ -73,7 +73,7 @@ def test_the_k_of_the_verdict_is_said_where_it_counts_another_intruder(k):
     steps = [{"suppress": {"k_required": 5, "importance": {"region": 1, "age": 2}}}]
     judged = analysed({**SETTINGS, "limits": {"k": k}, "steps": steps, "map": None}, internal=True)
     (least,) = judged.judged.verdict.loc[judged.judged.verdict["name"] == "k", "found"]
-    assert f"the fewest such records are {int(least)}" in said(judged)[0]
+    assert f"The k of the verdict is for this intruder: {int(least)} records" in said(judged)[0]
 
 
 def test_the_most_exposed_variable_is_named_and_all_are_in_the_table():
@@ -81,7 +81,7 @@ def test_the_most_exposed_variable_is_named_and_all_are_in_the_table():
     found = analysed({**BARE, "sensitive_variables": ["other", "same", "ill"]}, frame, internal=True)
     text, table = said(found)
     assert "of the sensitive variables (3) the most exposed is same" in text
-    assert "keys of 400 records" in text and "right for 75% of the records more" in text
+    assert "For 400 records, all" in text and "right for 75% more of the records" in text
     assert sum(table.iloc[:, 0] == "inference") == 6
 
 
@@ -94,7 +94,7 @@ def test_what_was_not_examined_is_said_with_what_to_add():
     keyless = {"numeric_variables": ["income"], "limits": {"numeric_linkage": 0.5}}
     text, table = said(analysed(keyless, FRAME[["income"]]))
     assert texts()["officer_no_keys"]["en"] in text and "Singling out:" not in text
-    assert "Linking: an intruder who has everybody’s true quantities links 100%." in text
+    assert "Linking: an intruder who has everybody’s true quantities links 100% of the records." in text
 
 
 def test_another_release_and_a_population_are_answers_where_they_are_given(tmp_path):
@@ -111,7 +111,7 @@ def test_another_release_and_a_population_are_answers_where_they_are_given(tmp_p
     }
     found = analysed(settings, frame, internal=True)
     text, _ = said(found)
-    assert "with the earlier release too, an intruder finds every person among at least 2" in text
+    assert "has the earlier release finds at least 2 persons who match each person" in text
     assert "each record has the key of at least 5 persons of the population" in text
     for key in ("officer_no_k_with", "officer_no_k_map"):
         assert texts()[key]["en"] not in text
@@ -127,4 +127,4 @@ def test_a_page_for_everybody_keeps_its_rounding():
     assert "hold 24 of 400 records" in said(exact)[0]
     assert "hold 20 of 400 records" in said(rounded)[0]
     assert texts()["officer_rounded"]["en"] in said(rounded)[0]
-    assert re.search(r"about \d0?% of the records", said(rounded)[0])
+    assert re.search(r"about \d0?% more of the records", said(rounded)[0])
