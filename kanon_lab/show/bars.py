@@ -11,11 +11,11 @@ from kanon_lab.classes import by_meaning
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.show import style
-from kanon_lab.show.colors import BLACK, BLUE, GREY, ORANGE
+from kanon_lab.show.colors import BLACK, BLUE, GREY, ORANGE, PALE_GREY, PALE_ORANGE
 from kanon_lab.show.style import alt
 
 # Versions differ in lightness too: every second one is pale inside its outline.
-_VERSION_COLORS, _VERSION_FILLS = (BLUE, ORANGE, BLACK, GREY), (BLUE, "#f8d9c4", BLACK, "#e3e5e8")
+_VERSION_COLORS, _VERSION_FILLS = (BLUE, ORANGE, BLACK, GREY), (BLUE, PALE_ORANGE, BLACK, PALE_GREY)
 # Pixels: of a character of the words beside a bar, and of a line.
 _CHARACTER, LINE_OF_BARS = 5.7, 24
 _CLASS = "Class: the records that have the same key values"

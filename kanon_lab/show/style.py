@@ -53,7 +53,7 @@ _CONFIG = {
         "offset": 14,
     },
     "axis": {**_INKED, "domainColor": GREY, "tickColor": GREY, "gridColor": GRID, "gridOpacity": 1},
-    "legend": {**_INKED, "orient": "top"},
+    "legend": {**_INKED, "orient": "top", "symbolOpacity": 1},
     "text": {"color": INK, "fontSize": 12},
     "view": {"stroke": None},
 }

@@ -400,6 +400,43 @@ def test_tables_have_names_and_only_data_of_figures_scroll_down(seen):
         assert set(seen(page)["heights"]) <= {"none"}
 
 
+def test_code_and_tables_scroll_in_their_own_box_on_a_telephone(book, visit):
+    opened = visit.open(f"{book}/book/report.html")
+    opened.set_viewport_size({"width": 390, "height": 844})
+    inside = """all => all.filter(e => e.scrollWidth > e.clientWidth && e.checkVisibility()).map(e => {
+      const style = getComputedStyle(e);
+      return [style.overflowX, style.backgroundImage.split('linear-gradient').length - 1];
+    })"""
+    for part in ('div[class*="highlight-"] pre', ".pst-scrollable-table-container"):
+        boxes = opened.eval_on_selector_all(part, inside)
+        assert boxes and all(box == ["auto", 4] for box in boxes)
+    # A line of code stays one line.
+    (kept,) = opened.eval_on_selector_all(
+        'div[class*="highlight-"] pre',
+        "all => [...new Set(all.map(e => getComputedStyle(e).whiteSpace))]",
+    )
+    assert kept == "pre"
+    assert opened.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_pictures_can_be_read_on_a_telephone(book, visit):
+    opened = visit.open(f"{book}/book/workbench.html")
+    opened.set_viewport_size({"width": 390, "height": 844})
+    # One of 1120 pixels is shown at 896 or so, in a box that scrolls; a tap opens the file.
+    for link in opened.query_selector_all("figure a.image-reference"):
+        assert link.get_attribute("href").endswith(".png")
+        shown, room, overflow = link.evaluate(
+            "e => [e.firstElementChild.clientWidth, e.clientWidth, getComputedStyle(e).overflowX]"
+        )
+        assert shown > 800 > 390 > room and overflow == "auto"
+    for theme, ending in (("light", "report-verdict.png"), ("dark", "report-verdict-dark.png")):
+        opened.goto(f"{book}/book/report.html")
+        opened.evaluate("theme => document.documentElement.setAttribute('data-theme', theme)", theme)
+        seen = "all => all.filter(e => e.checkVisibility()).map(e => [e.getAttribute('src'), e.clientWidth])"
+        ((source, width),) = opened.eval_on_selector_all("img.kanon-shot", seen)
+        assert source.endswith(ending) and 300 < width < 390
+
+
 def test_folded_boxes_have_names(book, visit):
     opened = visit.open(f"{book}/{pages_with('dropdown admonition')[0]}")
     named = "all => all.map(e => e.getAttribute('aria-label'))"

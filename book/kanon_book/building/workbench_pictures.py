@@ -1,6 +1,6 @@
-"""Draw the pictures of the page on the workbench: three of its places on the survey health-survey, in both languages.
+"""Draw the pictures of the workbench and of a report on the survey health-survey, in both languages.
 
-Chromium opens the page of ``kanon-lab open`` as a user does. A picture has at most 256 colours, which keeps it small.
+Chromium opens the pages as a user does. A picture has at most 256 colours, which keeps it small.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,6 +31,8 @@ SOURCE = "health-survey"
 # It may ask nothing of other machines.
 _FLAGS = ["--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
 _SIZE = {"width": 1120, "height": 700}
+# A report is drawn as a telephone shows it, so that it can be read there, and sharp elsewhere.
+_PHONE = {"width": 400, "height": 1600}
 # What Chromium drew, as bytes of red, green, blue and opacity.
 _PIXELS = """async (png) => {
   const picture = await createImageBitmap(await (await fetch(png)).blob());
@@ -76,7 +80,7 @@ def settle(page: Any, language: str) -> None:
 
 
 def drawn(browser: Any, language: str) -> Iterator[tuple[str, bytes]]:
-    """Each picture by the name of its place, on the way of the guided tour."""
+    """Each picture by the name of its file, on the way of the guided tour."""
     words = texts("workbench", language)
     with opened(browser, language) as page:
 
@@ -95,15 +99,38 @@ def drawn(browser: Any, language: str) -> Iterator[tuple[str, bytes]]:
 
         page.get_by_role("button", name=re.compile(rf"^\d {words['place_variables']}$")).wait_for(timeout=120_000)
         press("place_variables")
-        yield "variables", picture(".kanon-variable")
+        yield "workbench-variables", picture(".kanon-variable")
         page.get_by_label("birth_date").select_option(label=words["choice_remove_variables"])
         settle(page, language)
         press("place_risk")
         press("usual_limits")
-        yield "risk", picture(".kanon-field")
+        yield "workbench-risk", picture(".kanon-field")
         press("place_protect")
         press("first_steps")
-        yield "protect", picture(".kanon-step")
+        yield "workbench-protect", picture(".kanon-step")
+
+
+def reports(browser: Any, language: str) -> Iterator[tuple[str, bytes]]:
+    """The verdict and first limits of the report that the chapter on reports makes, on a light and on a dark page."""
+    configuration = re.findall(r"```yaml\n(.*?)```", (CHAPTERS / "report.md").read_text("utf-8"), re.DOTALL)[0]
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "report.yml").write_text(configuration, "utf-8")
+        options = ["--config", "report.yml", "--out", "report.html", "--set", f"language={language}"]
+        command = [sys.executable, "-m", "kanon_lab", "report", SOURCE, *options]
+        subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+        for theme, ending in (("light", ""), ("dark", "-dark")):
+            page = browser.new_page(viewport=_PHONE, color_scheme=theme, device_scale_factor=2)
+            page.goto(Path(folder, "report.html").as_uri())
+            first, last = page.locator(".kanon-verdict").first, page.locator(".kanon-limits tbody tr").nth(3)
+            top, end = first.bounding_box(), last.bounding_box()
+            clip = {
+                "x": 0,
+                "y": top["y"] - 8,
+                "width": _PHONE["width"],
+                "height": end["y"] + end["height"] - top["y"] + 9,
+            }
+            yield f"report-verdict{ending}", page.screenshot(clip=clip)
+            page.close()
 
 
 def few_colours(browser: Any, png: bytes) -> bytes:
@@ -134,8 +161,8 @@ def main() -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=_FLAGS)
         for language, ending in (("en", "png"), ("es", "es.png")):
-            for place, png in drawn(browser, language):
-                path = CHAPTERS / f"workbench-{place}.{ending}"
+            for name, png in chain(drawn(browser, language), reports(browser, language)):
+                path = CHAPTERS / f"{name}.{ending}"
                 write_bytes(path, few_colours(browser, png))
                 print(f"{path.name}: {path.stat().st_size:,} bytes")
         browser.close()

@@ -99,7 +99,7 @@ def _scenarios(
     span = max(at.values()) - min(at.values()) or 1
     x = alt.X(
         "at:Q",
-        scale=alt.Scale(domain=[min(at.values()) - 0.36 * span, max(at.values()) + 0.6 * span], nice=False),
+        scale=alt.Scale(domain=[min(at.values()) - 0.56 * span, max(at.values()) + 0.6 * span], nice=False),
         title=age.capitalize(),
         axis=alt.Axis(
             values=[*at.values()],

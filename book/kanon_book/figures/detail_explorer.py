@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 # Columns of `kanon_lab.sample.expected_study` that the explorer says and draws.
 _SHOWN = ("fraction", "u1", "u2", "u", "p_c", "p_d", "p_identification")
 _SHOWN += ("true_p_c", "true_p_d", "true_p_identification")
-_ESTIMATE, _TRUTH = "the study's estimate", "with true shares"
-_NOTE = "Grey: estimates at other levels of detail"
+_ESTIMATE, _TRUTH, _OTHERS = "the study's estimate", "with true shares", "estimates at other levels of detail"
+_NOTE = "Marks: the chosen sampling fraction"
 # Pixels from the drawing to the words below the name of its axis.
 _HEIGHT, _BELOW = 320, 46
 _RISK = "p_identification"
@@ -232,11 +232,11 @@ def _drawn(state: _State) -> list[alt.Chart]:
     x = log_axis("X", "fraction", ends, "Sampling fraction (log scale)", grid=False)
     y = log_axis("Y", "p", (shares.min() / 1.3, shares.max() * 1.3), "p(identification), log scale")
     legend = alt.Legend(title=None, columns=1, symbolType=STROKE, **SYMBOLS)
-    names = list(kinds.values())
-    looks = style.told_apart("what:N", names, color=(ORANGE, BLACK), dash=([7, 4], [1, 0]), legend=legend)
+    names, dashes = [*kinds.values(), _OTHERS], ([7, 4], [1, 0], [1, 0])
+    looks = style.told_apart("what:N", names, color=(ORANGE, BLACK, LIGHT_GREY), dash=dashes, legend=legend)
     # What is 0 is said in words, and has no place on the axis.
     others = alt.Chart().transform_calculate(p="datum.p_identification").transform_filter(f"datum.p >= {LEAST}")
-    others = others.mark_line(color=LIGHT_GREY, strokeWidth=1)
+    others = others.transform_calculate(what=f"'{_OTHERS}'").mark_line(strokeWidth=1).encode(**looks)
     chosen = (
         alt.Chart()
         .transform_filter("datum.place == place")
@@ -257,7 +257,7 @@ def _drawn(state: _State) -> list[alt.Chart]:
     )
     now = chosen.transform_filter("datum.at == step")
     return [
-        others.encode(x=x, y=y, detail="place:N"),
+        others.encode(x=x, y=y, detail="place:N", tooltip=tooltips(("name:N", "detail"))),
         chosen.mark_line(strokeWidth=2.5).encode(strokeDash=looks["strokeDash"]),
         chosen.mark_point(size=110, opacity=0, filled=True, aria=False),
         now.mark_point(filled=True, size=140, stroke="white", strokeWidth=1.5, opacity=1),

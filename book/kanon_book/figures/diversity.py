@@ -8,14 +8,14 @@ from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.show import style
 from kanon_lab.show.bars import axis_to_longest
-from kanon_lab.show.colors import BLUE, GREY, ORANGE
+from kanon_lab.show.colors import BLUE, GREY, ORANGE, OUTCOMES
 from kanon_lab.show.style import COUNT, SHARE, alt, by_name, finish, inline, tooltips
 
 if TYPE_CHECKING:
     import pandas as pd
 
 # From the worst outcome to the best: they differ in lightness, and outlines keep the lightest visible.
-_OUTCOME_FILLS = ("#8c2d04", "#e6763a", "#f8cfae", "#f7f7f8")
+_OUTCOME_FILLS = OUTCOMES
 _OUTCOMES = ("version", "outcome", "persons")
 _TICKS = (0, 0.2, 0.4, 0.6, 0.8, 1)
 

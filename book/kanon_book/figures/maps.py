@@ -157,7 +157,7 @@ def _layers(topology: dict[str, Any]) -> list:
             color=alt.Color(
                 "band:N",
                 scale=style.by_name(_BANDS, RAMP),
-                legend=alt.Legend(title=None, symbolType="square", symbolStrokeColor=GREY, columns=4),
+                legend=alt.Legend(title=None, symbolType="square", symbolSize=180, symbolStrokeColor=GREY, columns=4),
             ),
             tooltip=style.tooltips(
                 ("name:N", "place"), ("population:Q", "population", style.COUNT), ("share:Q", "share", style.SHARE)

@@ -86,10 +86,10 @@ def test_recorded_utility_of_the_case(book):
     assert results["suppressed-most"] == "actividad"
     assert results["lost"] == 0
     assert results["overlap-least"] > 0.9
-    rates = results["pram-rates"].set_index("actividad")
+    rates = results["pram-rates"].set_index("activity")
     counts = rates.pop("n, released").str.replace(",", "").astype(int)
     rates = rates.map(lambda share: float(share.rstrip("%") or "nan"))
-    apart = rates.loc["3"] - rates.loc["5"]
+    apart = rates.loc["studies"] - rates.loc["retired"]
     assert apart["after PRAM"] < apart["as collected"]
     # Suppression: all six rise, since those who were taken out were victims less often.
     six, taken = rates.iloc[:6], rates.loc["none (suppressed)", "released"]

@@ -34,7 +34,20 @@ from kanon_lab.population.places import alone_by_age, alone_by_cell_size, explor
 from kanon_lab.roles import KeySpec
 from kanon_lab.sample import expected_study, uniqueness_curve
 from kanon_lab.show.anonymity import UNIT
-from kanon_lab.show.colors import BLACK, BLUE, DARK, GREEN, GREY, LIGHT_GREY, ORANGE, PURPLE
+from kanon_lab.show.colors import (
+    BLACK,
+    BLUE,
+    DARK,
+    GREEN,
+    GREY,
+    LIGHT_GREY,
+    ORANGE,
+    OUTCOMES,
+    PALE_GREY,
+    PALE_ORANGE,
+    PURPLE,
+    RAMP,
+)
 
 _INTERVAL = {"estimate": 0.2, "lower": 0.1, "upper": 0.3}
 
@@ -339,6 +352,10 @@ def test_counts_of_the_audit_are_readable_on_their_ground():
             assert (light + 0.05) / (dark + 0.05) >= 4.5
 
 
+# Colours that one legend has beside each other.
+SHADES = ((BLACK, GREY, LIGHT_GREY), (BLUE, PALE_ORANGE), (BLACK, PALE_GREY), (GREY, PALE_GREY), OUTCOMES, RAMP)
+
+
 def luminance(rgb) -> float:
     channels = np.array(rgb) / 255
     return np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4) @ (
@@ -351,6 +368,12 @@ def luminance(rgb) -> float:
 def test_every_colour_of_a_date_has_a_dark_counterpart(made):
     for color in made["alone"].to_dict()["layer"][1]["encoding"]["color"]["scale"]["range"]:
         assert color in DARK
+
+
+def test_shades_are_told_apart_on_a_dark_page():
+    dark = [sorted(luminance([int(DARK[c][i : i + 2], 16) for i in (1, 3, 5)]) for c in shades) for shades in SHADES]
+    for shades in dark:
+        assert all((high + 0.05) / (low + 0.05) > 1.3 for low, high in zip(shades, shades[1:]))
 
 
 def test_marks_stand_out_on_white():

@@ -108,3 +108,13 @@ def test_thirds_zeros_and_names_of_arguments_are_no_trouble(grid):
 def test_a_grid_or_start_that_does_not_fit_is_refused(grid, change, start, message):
     with pytest.raises(OptionError, match=message):
         detail_explorer(change(grid), **start)
+
+
+def test_the_legend_names_every_line(grid):
+    spec = detail_explorer(grid).to_dict()
+    others, chosen = spec["layer"][:2]
+    legend = ["the study's estimate", "with true shares", "estimates at other levels of detail"]
+    assert others["encoding"]["color"]["scale"] == chosen["encoding"]["color"]["scale"]
+    assert chosen["encoding"]["color"]["scale"]["domain"] == legend
+    text = drawn(spec)
+    assert all(f">{name}<" in text for name in legend)
