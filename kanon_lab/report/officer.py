@@ -43,7 +43,7 @@ def officer(a: Analysis, w: Words) -> list[Part]:
 
 
 def _singling_out(a: Analysis, w: Words) -> _Answer:
-    """Unique records, k, and the records below k by the claim that decides on it."""
+    """Unique records, k, the records below k by the claim that decides on it, and the persons who share a key."""
     summary, after = a.summary, a.summary["after"]
     if not summary["keys"]:
         return "", [], ["officer_no_keys"]
@@ -57,18 +57,26 @@ def _singling_out(a: Analysis, w: Words) -> _Answer:
     counts = {"unique": unique, "k": after["k_achieved"], "level": k, "below": below, "records": summary["records"]}
     key = "officer_true_key" if claim == "true_key" else "officer_classes"
     of_k = a.judged.verdict.loc[a.judged.verdict["name"] == "k", "found"].dropna()
-    least = f" {w.say('officer_least', least=of_k.iloc[0])}" if claim == "true_key" and len(of_k) else ""
-    return w.say(key, **counts) + least, rows, []
+    sentence = w.say(key, **counts)
+    if claim == "true_key" and len(of_k):
+        sentence += f" {w.say('officer_least', least=of_k.iloc[0])}"
+    persons = after.get("k_map")
+    if persons is None or pd.isna(persons):
+        return sentence, rows, ["officer_no_k_map"]
+    # Whoever is one of k persons of a population can be linked to all of them, and is not singled out.
+    rows.append(("officer_singling", MEASURES["k_map"].called(w.language), w.number(int(persons))))
+    return f"{sentence} {w.say('officer_k_map', value=w.number(int(persons)))}", rows, []
 
 
 def _linking(a: Analysis, w: Words) -> _Answer:
-    """Links by keys and quantities to the true values, to an earlier release, and to the population."""
+    """Links by keys and quantities to the true values, and to an earlier release."""
     after, verdict = a.summary["after"], a.judged.verdict
     earlier = verdict.loc[verdict["name"] == "k_with", "found"].dropna()
-    numbers: dict[str, Any] = {name: after.get(name) for name in ("key_linkage", "numeric_linkage", "k_with", "k_map")}
-    numbers |= {"k_with": earlier.iloc[0] if len(earlier) else None} | (
-        {} if a.summary["keys"] else {"key_linkage": None}
-    )
+    numbers: dict[str, Any] = {
+        "key_linkage": after.get("key_linkage") if a.summary["keys"] else None,
+        "numeric_linkage": after.get("numeric_linkage"),
+        "k_with": earlier.iloc[0] if len(earlier) else None,
+    }
     known = {name: value for name, value in numbers.items() if value is not None and not pd.isna(value)}
     texts = {name: w.percent(v) if LIMITS[name].share else w.number(int(v)) for name, v in known.items()}
     parts = "; ".join(w.say(f"officer_{name}", value=text) for name, text in texts.items())
@@ -82,7 +90,8 @@ def _unlinked(a: Analysis, known: dict[str, Any]) -> Iterator[str]:
         yield "officer_counted" if a.left_out else "officer_perturbed"
     if "numeric_linkage" not in known and not a.parameters.get("numeric_variables"):
         yield "officer_no_quantities"
-    yield from (f"officer_no_{name}" for name in ("k_with", "k_map") if name not in known)
+    if "k_with" not in known:
+        yield "officer_no_k_with"
 
 
 def _inference(a: Analysis, w: Words) -> _Answer:

@@ -61,3 +61,19 @@ def test_every_slide_fits_and_is_drawn(slides, desk, course, language):
     assert wrong == []
     assert visit.errors == visit.outside == []
     assert page.locator("aside.notes p").count() > 10
+
+
+def test_each_slide_is_printed_on_one_page(slides, desk):
+    visit = desk.begin(local=("file:",))
+    page = visit.page
+    page.goto(f"{slides('lesson', 'en')}?print-pdf")
+    page.wait_for_selector(".pdf-page")
+    page.wait_for_timeout(2500)
+    rows = [row for row in teach.lessons() if row["lesson"] == "lesson"]
+    answered = sum("guess" in row["show"] or "exercise:" in row["show"] for row in rows)
+    assert page.locator(".pdf-page").count() == 1 + len(rows) + answered
+    below = """() => [...document.querySelectorAll('.pdf-page')].map(
+      (each) => each.querySelector('section').getBoundingClientRect().bottom - each.getBoundingClientRect().bottom)"""
+    assert max(page.evaluate(below)) <= 2
+    assert not page.locator(".vega-bindings").first.is_visible()
+    assert visit.errors == visit.outside == []

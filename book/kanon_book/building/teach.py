@@ -48,22 +48,38 @@ LESSONS = Path(__file__).with_name("lessons.csv")
 #: The courses that have slides, and the rows of the table that are theirs.
 COURSES = {"lesson": ("lesson",), "day": ("day",), "two-days": ("day", "second")}
 BLANK = "book-without-solutions"
-_SHOWN = {"p": "p", "figure": "figure.kanon-figure", "table": "table", "list": "ul, ol", "code": "div.highlight"}
+_SHOWN = {
+    "p": "p",
+    "figure": "figure.kanon-figure",
+    "table": "table",
+    "list": "ul, ol",
+    "code": "div.highlight",
+    "formula": "div.math",
+}
 _ASSETS = re.compile(
     r"<script[^>]*>window\.MathJax.*?</script>|<script[^>]*(?:mathjax/startup|kanon-charts)\.js.*?</script>"
 )
 _SLIDES = """<script src="_static/reveal/reveal.js"></script><script src="_static/reveal/notes.js"></script><script>
 Reveal.initialize({hash: true, width: 1280, height: 720, margin: 0.05, center: false, slideNumber: "c/t",
-  plugins: [RevealNotes]});
-// Charts are drawn once they are seen; what is then taller than the slide is made smaller.
-const fit = () => {
-  const slide = Reveal.getCurrentSlide(), share = 700 / slide.scrollHeight;
+  pdfMaxPagesPerSlide: 1, plugins: [RevealNotes]});
+// Once charts are drawn, a drawing that leaves room beside it grows, and a slide that is too tall shrinks.
+const fit = (slide) => {
+  const figure = slide.querySelector(":scope > .kanon-figure");
+  const marks = [...(figure?.querySelectorAll("svg text, svg .role-mark > *") ?? [])];
+  if (marks.length && !figure.style.zoom) {
+    const {left, width} = slide.getBoundingClientRect();
+    const used = Math.max(...marks.map((mark) => mark.getBoundingClientRect().right)) - left;
+    figure.style.zoom = getComputedStyle(figure).zoom * Math.max(1, Math.min(width / used, 680 / slide.scrollHeight));
+  }
+  const share = 700 / slide.scrollHeight;
   if (share < 1 && !slide.style.zoom) slide.style.zoom = share;
 };
 for (const event of ["ready", "slidechanged"]) Reveal.on(event, () => {
   dispatchEvent(new Event("resize"));
-  setTimeout(fit, 400);
-});</script>"""
+  setTimeout(() => fit(Reveal.getCurrentSlide()), 400);
+});
+const print = () => document.querySelectorAll(".pdf-page > section").forEach(fit);
+Reveal.on("pdf-ready", () => setTimeout(print, 1000));</script>"""
 
 
 def main(arguments: list[str]) -> int:
@@ -125,17 +141,19 @@ def slides(folder: Path, language: str, course: str) -> str:
     """The slides of a course as a page."""
     rows, words = [row for row in lessons() if row["lesson"] in COURSES[course]], texts("teach", language)
     plan = words["plan"].format(minutes=sum(int(row["minutes"]) for row in rows), slides=len(rows))
-    sections, assets = [f"<section><h1>{words[course]}</h1><p>{plan}</p></section>"], {}
+    sections, agenda, assets = [], [], {}
     for chapter, group in groupby(rows, key=lambda row: row["chapter"]):
-        page = built_page(folder, chapter)
-        sections += [slide(page, row, words) for row in group]
+        page, own = built_page(folder, chapter), [*group]
+        sections += [slide(page, row, words) for row in own]
+        agenda.append(f"<li>{escape(page.title)} ({sum(int(row['minutes']) for row in own)})</li>")
         assets |= dict.fromkeys(_ASSETS.findall(re.sub(r'src="[./]*_static', 'src="_static', page.text)))
+    first = f"<section><h1>{words[course]}</h1><ol class='slide-agenda'>{''.join(agenda)}</ol><p>{plan}</p></section>"
     sheets = "".join(
         f'<link rel="stylesheet" href="_static/{name}.css">'
         for name in ("reveal/reveal", "reveal/white", "pygments", "kanon-charts", "reveal/slides")
     )
     head = f'<meta charset="utf-8"><title>{escape(words[course])}</title>{sheets}{"".join(assets)}'
-    body = f'<div class="reveal"><div class="slides">{"".join(sections)}</div></div>{_SLIDES}'
+    body = f'<div class="reveal"><div class="slides">{first}{"".join(sections)}</div></div>{_SLIDES}'
     return f'<!DOCTYPE html>\n<html lang="{language}"><head>{head}</head><body>{body}</body></html>\n'
 
 

@@ -22,7 +22,7 @@ _PAPER = """body{font:11pt/1.4 Georgia,serif;margin:2rem auto;max-width:46rem;pa
 h1,h2,h3{font-family:sans-serif;line-height:1.2;break-after:avoid} td p,li p{margin:0} .question{break-inside:avoid}
 table{border-collapse:collapse;margin:.5rem 0} th,td{border:1px solid #999;padding:.15rem .5rem;text-align:left}
 .line{border-bottom:1px solid;display:inline-block;width:9rem} .about{color:#444}
-@media print{body{margin:0;max-width:none}}"""
+@media print{body{margin:0;max-width:none} table{break-inside:avoid}}"""
 
 
 class BuiltPage:

@@ -34,6 +34,13 @@ def test_lessons_fill_their_time():
     assert minutes == {"lesson": 45, "day": 6 * 60, "two-days": 12 * 60}
 
 
+def test_a_day_teaches_what_suppression_builds_on():
+    day = [row["chapter"] for row in teach.lessons() if row["lesson"] == "day"]
+    needs = re.search(r"^needs: \[(.*)\]$", (CHAPTERS / "suppression.md").read_text("utf-8"), flags=re.MULTILINE)
+    assert {*needs[1].split(", ")} <= {*day[: day.index("suppression")]}
+    assert {"when-it-went-wrong", "quantities", "law"} <= {row["chapter"] for row in teach.lessons()}
+
+
 @pytest.mark.parametrize("chapter", sorted({row["chapter"] for row in teach.lessons()}))
 def test_a_slide_shows_what_its_chapter_has(chapter):
     """Where a heading or an exercise was renamed: mend book/kanon_book/building/lessons.csv."""
@@ -56,6 +63,24 @@ def test_the_same_seed_draws_the_same_exam_from_all_chapters():
         draw(7, 1000)
     with pytest.raises(OptionError, match="seed must be a whole number from 0"):
         draw(-1)
+
+
+@pytest.mark.parametrize(
+    ("chapter", "on_paper"),
+    [
+        ("rare", {"recode-first": False}),
+        ("spain", {"which-release": False}),
+        ("suppression", {"weight-left": "All records of a postcode have the same weight"}),
+        ("enusc", {"too-strong": "requires a k of 3"}),
+        ("project", {"green-light": "the language spoken at home"}),
+    ],
+)
+def test_a_question_on_paper_says_what_it_needs(chapter, on_paper):
+    """A lecturer could not answer these without the chapter beside them."""
+    own = {exercise.id: exercise for exercise in read_exercises(find_exercises()[chapter])}
+    for name, says in on_paper.items():
+        assert suits_paper(own[name]) == bool(says)
+        assert not says or says in " ".join(own[name].statement.split())
 
 
 @pytest.fixture(scope="module")
