@@ -169,7 +169,7 @@ max_bytes_option = click.option(
     metavar="N",
     callback=_limited,
     expose_value=False,
-    help=f"Limit the memory for reading or counting a file, such as to 8GB.  [default: {files.MAX_BYTES // 10**9}GB]",
+    help=f"Limit the memory for reading or counting a file to N, such as 8GB.  [default: {files.MAX_BYTES // 10**9}GB]",
 )
 engine_option = click.option(
     "--engine",

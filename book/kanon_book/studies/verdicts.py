@@ -25,7 +25,7 @@ from kanon_lab.errors import OptionError, nearest, shortened
 VERDICTS = {
     "disagrees": "differs by more than rounding, noise or tolerance explains",
     "published-error": "wrong in every fair reading: the source contradicts itself, or its numbers give another value",
-    "in-part": "right in one fair reading or case, and wrong in another: the reason says both",
+    "in-part": "right in one fair reading or case, and wrong in another: the column of reasons explains both",
     "illegible": "cannot be read in the source",
     "not-in-text": "not in the text of the source, or our population cannot give it",
     "approximate": "our input is reconstructed or synthetic, and the figure is within its tolerance",

@@ -57,7 +57,7 @@ def test_the_numbers_are_those_of_the_report(office):
     assert f"links {100 * after['key_linkage']:.0f}% of the records" in text
     assert [*table.iloc[:3, 2]] == [str(after["violations_2_wildcard"]), str(after["k_achieved"]), str(below)]
     row = office.diversity.iloc[0]
-    assert f"For {row['homogeneous']} records, all records that match their keys have the same value of it" in text
+    assert f"The keys reveal its value for {row['homogeneous']} records" in text
 
 
 def test_the_intruder_who_knows_true_keys_decides_where_keys_are_suppressed():
