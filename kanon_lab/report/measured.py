@@ -84,6 +84,8 @@ def advice_on(release: Release, row: Any, w: Words, *, remedy: bool = False) -> 
         return w.message(LIMITS[row.name].unset(w.language).format())
     if release.counted and pd.isna(row.found):
         return w.say("do_uncounted", name=limit_title(row, w), limit=row.name)
+    if row.name.endswith("_linkage") and pd.isna(row.found):
+        return w.say("do_no_links", name=limit_title(row, w))
     parts = {
         "value": limit_value(row, row.found, row.limit, w),
         "limit": limit_value(row, row.limit, row.found, w),

@@ -234,8 +234,9 @@ class Form:
         return values
 
     def say(self, line: str) -> None:
-        """Show a line on what is wrong: beside the field that it names first, or else below all."""
-        places = {name: re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", line) for name in self.fields}
+        """Show a line on what is wrong: beside the field in view that it names first, or else below all."""
+        in_view = filter(self._goes, self.fields)
+        places = {name: re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", line) for name in in_view}
         named = [(place.start(), name) for name, place in places.items() if place]
         if named:
             self.fields[min(named)[1]].say(line)

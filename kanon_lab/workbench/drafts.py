@@ -91,11 +91,11 @@ class Draft:
     def role_of(self, column: str) -> str:
         """One of `CHOICES`."""
         for role in LISTS:
-            if column in _listed(self.settings.get(role)):
+            if column in listed(self.settings.get(role)):
                 return role
         single = next((role for role in SINGLES if self.settings.get(role) == column), "")
         removing = [step for step in self.steps if step.name == REMOVED and step.on]
-        removed = any(column in _listed(step.settings.get("variables")) for step in removing)
+        removed = any(column in listed(step.settings.get("variables")) for step in removing)
         return single or (REMOVED if removed else "")
 
     def undecided(self, columns: Iterable[str]) -> list[str]:
@@ -110,7 +110,7 @@ class Draft:
         if role == self.role_of(column):
             return self
         roles: dict[str, Any] = {
-            name: [other for other in _listed(self.settings.get(name)) if other != column] for name in LISTS
+            name: [other for other in listed(self.settings.get(name)) if other != column] for name in LISTS
         }
         roles |= {name: None for name in SINGLES if self.settings.get(name) == column}
         if role in (*SINGLES, *LISTS):
@@ -118,7 +118,7 @@ class Draft:
         steps = [*self.steps]
         if self.role_of(column) == REMOVED or role == REMOVED:
             place = next((n for n, step in enumerate(steps) if step.name == REMOVED and step.on), None)
-            names = [] if place is None else [*_listed(steps[place].settings["variables"])]
+            names = [] if place is None else [*listed(steps[place].settings["variables"])]
             names = [name for name in names if name != column] + ([column] if role == REMOVED else [])
             steps[place or 0 : 0 if place is None else place + 1] = [Entry(REMOVED, {"variables": names})][: len(names)]
             if role == REMOVED:
@@ -155,9 +155,9 @@ class Draft:
         """With other steps. A suppression orders only keys that are still there when it comes."""
         kept, gone = list[Entry](), set[str]()
         for step in steps:
-            gone |= {*_listed(step.settings.get("variables"))} if step.name == REMOVED and step.on else set()
+            gone |= {*listed(step.settings.get("variables"))} if step.name == REMOVED and step.on else set()
             if isinstance(order := step.settings.get("importance"), Mapping):
-                left = {*_listed(self.settings.get(LISTS[0]))} - gone
+                left = {*listed(self.settings.get(LISTS[0]))} - gone
                 order = {name: rank for name, rank in order.items() if name in left}
                 others = {name: value for name, value in step.settings.items() if name != "importance"}
                 step = step._replace(settings={**others, **({"importance": order} if order else {})})
@@ -174,15 +174,15 @@ class Draft:
 def _without(step: Entry, column: str) -> Entry | None:
     """A step without a column, or None where it is for that one alone."""
     for name in {"variable", "variables"} & {*step.settings}:
-        left = [other for other in _listed(step.settings[name]) if other != column]
+        left = [other for other in listed(step.settings[name]) if other != column]
         if not left:
             return None
-        if column in _listed(step.settings[name]):
+        if column in listed(step.settings[name]):
             step = step._replace(settings={**step.settings, name: left})
     return step
 
 
-def _listed(names: object) -> Sequence[str]:
+def listed(names: object) -> Sequence[str]:
     return [names] if isinstance(names, str) else names if isinstance(names, (list, tuple)) else []
 
 

@@ -35,7 +35,7 @@ from kanon_lab.report.first_config import (
 )
 from kanon_lab.report.shapes import check_named, unanswered
 from kanon_lab.terms import texts
-from kanon_lab.workbench.drafts import LISTS, SINGLES, Draft, Drafts
+from kanon_lab.workbench.drafts import LISTS, REMOVED, SINGLES, Draft, Drafts, listed
 
 #: Names of what is written, unless others are given.
 RECIPE, PAGE, INTERNAL, PROTECTED = "recipe.yml", "report.html", "internal.html", "protected"
@@ -164,9 +164,14 @@ class Session:
         return usual_limits({role for role in _OF_STEPS if self.draft.settings.get(role)})
 
     def with_indicators(self) -> Draft:
-        """The draft with indicators to compare, by the roles that were decided and the guesses of the design."""
+        """The draft with indicators of what is released, by the roles decided and the guesses of the design."""
         guessed = {role: list(rows["variable"]) for role, rows in self.guesses.groupby("role") if "." in str(role)}
-        return self.draft.with_settings(indicators=usual_indicators({**guessed, **self.draft.settings}))
+        gone = {
+            name for step in self.draft.steps if step.name == REMOVED for name in listed(step.settings["variables"])
+        }
+        roles = {role: [name for name in listed(self.draft.settings.get(role)) if name not in gone] for role in LISTS}
+        released = {role: names for role, names in roles.items() if names}
+        return self.draft.with_settings(indicators=usual_indicators({**guessed, **released}))
 
     def with_first_steps(self) -> Draft:
         """The draft with the steps that ``kanon-lab init`` proposes for the roles that were decided, after its own."""

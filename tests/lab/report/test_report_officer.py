@@ -73,7 +73,10 @@ def test_the_k_of_the_verdict_is_said_where_it_counts_another_intruder(k):
     steps = [{"suppress": {"k_required": 5, "importance": {"region": 1, "age": 2}}}]
     judged = analysed({**SETTINGS, "limits": {"k": k}, "steps": steps, "map": None}, internal=True)
     (least,) = judged.judged.verdict.loc[judged.judged.verdict["name"] == "k", "found"]
-    assert f"The k of the verdict is for this intruder: {int(least)} records" in said(judged)[0]
+    assert (
+        f"The k of the verdict is for this intruder: the true key with the fewest matches fits {int(least)} records."
+        in said(judged)[0]
+    )
 
 
 def test_the_most_exposed_variable_is_named_and_all_are_in_the_table():
@@ -81,7 +84,7 @@ def test_the_most_exposed_variable_is_named_and_all_are_in_the_table():
     found = analysed({**BARE, "sensitive_variables": ["other", "same", "ill"]}, frame, internal=True)
     text, table = said(found)
     assert "of the sensitive variables (3) the most exposed is same" in text
-    assert "For 400 records, all" in text and "right for 75% more of the records" in text
+    assert "The keys reveal its value for 400 records" in text and "right for 75% more of the records" in text
     assert sum(table.iloc[:, 0] == "inference") == 6
 
 

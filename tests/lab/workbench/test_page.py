@@ -209,6 +209,16 @@ def test_next_steps_are_tried_and_taken(bench_that_tried):
     assert len(bench.session.draft.steps) == 1
 
 
+def test_a_fault_that_names_a_field_out_of_view_stands_below_the_form(opened):
+    bench = opened("survey.csv")
+    form = bench.places["protect"]._show_form("recode")
+    form.values = {"variable": ["age"], "width": 5}
+    form.say("numbers are needed; recode it in one step, or give groups")
+    assert "numbers are needed" in form.fault.value
+    form.say("width: must be more than 0")
+    assert "must be more" in form.fields["width"].fault.value
+
+
 def test_the_form_of_a_step_offers_no_ids_but_where_the_step_is_for_them(opened):
     bench = opened("survey.csv")
     bench.change(bench.session.draft.with_role("income", "household"))

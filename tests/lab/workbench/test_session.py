@@ -17,6 +17,7 @@ from kanon_lab.recipes.chain import as_recipe
 from kanon_lab.recipes.next_steps import next_steps
 from kanon_lab.workbench import Draft, Session
 from kanon_lab.workbench.drafts import REMOVED, drafts_folder
+from kanon_lab.workbench.parts import Speech, advised
 
 BANDS = {"variable": ["age"], "bands": [0, 30, 60, None], "closed": "left"}
 REMOVE = {"variables": ["household"]}
@@ -300,6 +301,21 @@ def test_what_would_help_rounds_or_leaves_out_a_weight_that_reveals_a_key():
         if "weight" in next(iter(step.settings.values()), ()):
             helped[step.name] = step.gap
     assert helped["remove_variables"] == 0 and 0 < helped["round"] < 1
+
+
+def test_a_quantity_in_bands_has_no_links_and_the_advice_names_its_role():
+    session = Session("health-survey")
+    session.change(session.draft.with_settings(limits={"k": 1, "numeric_linkage": 0.05}))
+    session.change(session.draft.with_step("recode", {"variable": ["income"], "width": 5000}))
+    ((_, advice),) = advised(session.judge(), Speech("en"))
+    assert "cannot be measured" in advice and "(bands make a key variable)" in advice
+
+
+def test_indicators_are_of_what_is_released():
+    session = Session("health-survey")
+    assert session.with_indicators().settings["indicators"]["means"] == ["income"]
+    session.change(session.draft.with_step("remove_variables", {"variables": ["income"]}))
+    assert "means" not in session.with_indicators().settings["indicators"]
 
 
 def test_what_is_tried_says_which_limits_it_did_not_count():
