@@ -5,8 +5,8 @@ intruder who knows which value goes with which has one more key than the office 
 
 1. The intruder guesses each cell of a key that was suppressed, recoded, perturbed or removed, by another column: the
    guess is the value that is most frequent among the *other* records with the same value of the column. Or the other
-   way round: the true key of the target guesses a column (a coarser copy of it, say), which is released beside the
-   hidden key.
+   way round: the true key of the target guesses a column (a coarser copy of it, say), or whether it has a value at all,
+   and the column is released beside the hidden key.
 2. Without the column the intruder guesses too: by what is released of the key (a band, or nothing) alone, and beside
    each other key. The best of these guesses is wrong in so many of the hidden cells. The share of these errors that the
    column removes is Goodman and Kruskal's lambda: 0 for a column that tells nothing, 1 for a copy, and about 0.9 for a
@@ -348,7 +348,8 @@ class _Search:
         two = [keys for keys in combinations(self.keys, 2) if {*keys} & {*hidden}]
         tries = sum(self.columns[name].tries for name in self.others) * 2 * len(hidden)
         numbers = numbers_of_columns(self.released[self.others])
-        tries += len(self.others) * len(two) + (self.most_pairs + 2 * comb(len(numbers), 2)) * len(hidden)
+        tries += (self.most_pairs + 2 * comb(len(numbers), 2)) * len(hidden)
+        tries += sum(1 + int((self.columns[name].codes < 0).any()) for name in self.others) * len(two)
         self.evidence = _EVIDENCE + log(max(tries, 1))
         targets = {
             key: Target(self._in_parts(self.true[key]), self.hidden([key]), self.seen((key,)), self.home)
@@ -442,8 +443,10 @@ class _Search:
             if (guess := _best(guesses)) is not None:
                 yield _Dependence((name,), keys, "follows", guess, guess.values, np.where(kept, guess.values, codes))
 
-        whole = [*guessed(self._in_parts(column.codes))]
+        whole, gaps = [*guessed(self._in_parts(column.codes))], column.codes < 0
         yield from whole
+        if gaps.any():  # a question that is asked from an age on
+            yield from guessed(gaps.astype(np.int64))
         if len(keys) > 1 or any(dependence.guess.removed == 1 for dependence in whole):
             return
         rows, best = self.sample, (0.0, 0)

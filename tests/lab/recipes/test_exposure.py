@@ -285,6 +285,24 @@ def test_a_gap_may_tell():
     assert ("births",) in set(exposed_by_columns(chain, 6).columns["columns"])
 
 
+@pytest.mark.parametrize("missing", ["category", "wildcard"])
+def test_a_question_that_is_asked_from_an_age_on_divides_a_band(missing):
+    """Its answers tell no age, but who is too young for it has none."""
+    rng = np.random.default_rng(8)
+    age, area = rng.integers(0, 80, 1200), rng.choice(12, 1200)
+    asked = pd.Series(np.where(age >= 16, rng.integers(0, 11, 1200), np.nan))
+    frame = pd.DataFrame({"age": age, "area": area, "satisfaction": asked})
+    band = {"variable": "age", "bands": [0, 20, 40, 80]}
+    chain = protect(frame, KeySpec(["age", "area"], missing=missing)).apply("recode", band)
+    alike = frame.assign(band=np.digitize(age, [20, 40]), young=age < 16).groupby(["band", "area"])
+    expected = (
+        (alike["age"].transform("size") >= 8)
+        & (alike["young"].transform(lambda young: young.map(young.value_counts())) < 8)
+    ).sum()
+    found = exposed_by_columns(chain, 8)
+    assert 0 < expected == found.records and found.names == ("satisfaction",)
+
+
 def test_a_k_below_1_is_refused():
     with pytest.raises(OptionError, match="k must be"):
         exposed_by_columns(chain_of(survey(1)), 0)
