@@ -15,6 +15,8 @@ _PERCENT = re.compile(
 )
 _SIGN = re.compile(rf" ?(?:{_PERCENT.pattern})$", re.IGNORECASE)
 _SIGNS = str.maketrans({"\u2212": "-", "\u2013": "-", "\u00a0": " ", "\u202f": " ", "\u2009": " ", "\u2019": "'"})
+# An answer may be given with so many decimals, less one, and still be rounded too much.
+_MOST_DECIMALS = 3
 #: What is said of an answer, in the page and in JupyterLab.
 SAID = texts("exercise", "en")
 # Of a number: the groups of thousands, with one sign between them, and decimals after another.
@@ -106,7 +108,7 @@ def judge(task: Mapping[str, Any], values: Sequence[float]) -> tuple[bool, int |
     right : bool
     known : int or str
         The place of the nearest wrong answer; or ``unit``, where the answer is a hundred times too much or too
-        little; or ``high`` or ``low``.
+        little; ``rounded``, where it is the answer with too few decimals; or ``high`` or ``low``.
     """
     if any(task["low"] <= value <= task["high"] for value in values):
         return True, ""
@@ -120,4 +122,6 @@ def judge(task: Mapping[str, Any], values: Sequence[float]) -> tuple[bool, int |
         return False, min(near)[1]
     if any(task["low"] <= moved <= task["high"] for value in values for moved in (value * 100, value / 100)):
         return False, "unit"
+    if any(value and value == round(task["answer"], digits) for value in values for digits in range(_MOST_DECIMALS)):
+        return False, "rounded"
     return False, "high" if values[0] > task["answer"] else "low"

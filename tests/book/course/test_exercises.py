@@ -31,7 +31,7 @@ ROOT = Path(__file__).resolve().parents[3]
 FILES = {**find_exercises(), "hospital": small_course.FILE}
 # Functions that the chapters of the exercises show, and what their results have.
 LIBRARY = {"least", "log", "sd", "persons", "ranges", "groupby", "nunique", "file_risk", "table", "household_size"}
-LIBRARY |= {"f_k", "overlap_mean", "lost", "overlap_all"}
+LIBRARY |= {"f_k", "overlap_mean", "lost", "overlap_all", "dates", "loglinear", "interactions", "safe", "tuple"}
 LIBRARY |= {"frequency_control", "sample_uniques", "global_risk", "expected_reidentifications", "areas_below"}
 HOSPITAL = read_yaml(small_course.FILE)["exercises"]
 
@@ -336,6 +336,12 @@ def test_the_fifteen_richest_are_counted_as_in_the_explorer():
     notebook = course_notebooks.read_notebook(places.ROOT / "notebooks" / "perturbation.ipynb")
     parameters = next(cell.source for cell in notebook.cells if "parameters" in cell.metadata.get("tags", []))
     assert "range(1, 11)" in given and "repeats = 10 " in parameters and "seed = 1 " in parameters
+
+
+def test_the_answer_with_too_few_decimals_is_no_other_number():
+    task = solve(number(solution="2.56", within="0.1 %", wrong=[{"value": "3.2", "says": "More."}])).to_dict()
+    said = [judge(task, readings(text)) for text in ("2.6", "3", "2.5", "0", "3.2")]
+    assert said == [(False, "rounded"), (False, "rounded"), (False, "low"), (False, "low"), (False, 0)]
 
 
 def test_hundred_times_too_much_is_a_matter_of_the_unit():
