@@ -195,7 +195,7 @@ def household_bounds(frame: pd.DataFrame) -> alt.LayerChart:
                 x=x, color=color, shape=shape
             ),
         ),
-        title="Risk that at least one member is re-identified",
+        title="Risk of finding at least one member",
         subtitle="Means over the households of each size",
         description=(
             f"Bars of the mean household risk by members, {labels[0]} to {labels[-1]}, from the lower to the upper "
