@@ -20,10 +20,8 @@ def test_the_readme_types_nothing_that_is_measured():
 
 
 def test_what_the_readme_says_of_towns_is_what_the_first_page_shows(book):
-    assert (
-        "In a small town these three still single out nearly\neverybody; in a large city they single out hardly anybody."
-        in README
-    )
+    in_town = "In a small town these three still single out nearly\neverybody"
+    assert f"{in_town}; in a large city they single out hardly anybody." in README
     by_day = book["identify"]["town-explorer"].set_index("inhabitants")["alone by day (%)"]
     assert by_day[by_day.index <= 1000].min() > 90
     assert by_day[by_day.index >= 1_000_000].max() < 1
