@@ -120,7 +120,8 @@ def judge(task: Mapping[str, Any], values: Sequence[float]) -> tuple[bool, int |
     ]
     if near:
         return False, min(near)[1]
-    if any(task["low"] <= moved <= task["high"] for value in values for moved in (value * 100, value / 100)):
+    moved = [moved for value in values for moved in (value * 100, value / 100)]
+    if not task["low"] <= 0 <= task["high"] and any(task["low"] <= value <= task["high"] for value in moved):
         return False, "unit"
     if any(value and value == round(task["answer"], digits) for value in values for digits in range(_MOST_DECIMALS)):
         return False, "rounded"

@@ -53,7 +53,7 @@ function judge(task, values) {
   }
   if (nearest) return { right: false, known: nearest.place };
   const moved = values.flatMap((value) => [value * 100, value / 100]);
-  if (moved.some((value) => fits(value, task))) return { right: false, known: "unit" };
+  if (!fits(0, task) && moved.some((value) => fits(value, task))) return { right: false, known: "unit" };
   if (values.some((value) => value && [0, 1, 2].some((digits) => value === Number(task.answer.toFixed(digits))))) return { right: false, known: "rounded" };
   return { right: false, known: values[0] > task.answer ? "high" : "low" };
 }

@@ -344,6 +344,11 @@ def test_the_answer_with_too_few_decimals_is_no_other_number():
     assert said == [(False, "rounded"), (False, "rounded"), (False, "low"), (False, "low"), (False, 0)]
 
 
+def test_near_zero_no_number_is_a_matter_of_the_unit():
+    task = solve(number(solution="0", within=0.5, wrong=[{"value": "2.6", "says": "More."}])).to_dict()
+    assert [judge(task, [value]) for value in (0.4, 10, 2.6)] == [(True, ""), (False, "high"), (False, 0)]
+
+
 def test_hundred_times_too_much_is_a_matter_of_the_unit():
     task = solve(number(solution="0.42", within="1 %", wrong=[{"value": "0.5", "says": "Half."}])).to_dict()
     assert judge(task, [42]) == judge(task, [0.0042]) == (False, "unit")
