@@ -36,7 +36,12 @@ REASONS = """() => Object.fromEntries([...document.querySelectorAll('.kanon-read
   JSON.parse(form.dataset.exercise).key,
   [...form.querySelectorAll('.kanon-reasons .kanon-says')].map(e => e.textContent.replace(/\\s+/g, ' ').trim()),
 ]))"""
-WORDS = {"high": "The number is too high.", "low": "The number is too low.", "unit": "The digits are right", "rounded": "Your number is rounded"}
+WORDS = {
+    "high": "The number is too high.",
+    "low": "The number is too low.",
+    "unit": "The digits are right",
+    "rounded": "Your number is rounded",
+}
 
 
 @pytest.fixture(scope="module")

@@ -60,7 +60,14 @@ def indicator_intervals(compared: pd.DataFrame) -> alt.LayerChart:
         title=f"{what} (% of the group)" if share else what,
         scale=alt.Scale(domain=[low, high + spread * _ROOM / (1 - _ROOM)], nice=False, zero=False),
         # A long title reaches to the left, where the labels are, and not out of the picture.
-        axis=alt.Axis(format="~%" if share else ",~r", tickCount=5, domain=False, labelOverlap=True, titleAnchor="end"),
+        axis=alt.Axis(
+            format="~%" if share else ",~r",
+            tickCount=5,
+            domain=False,
+            labelFlush=30,  # the last of long numbers would be cut off on a telephone
+            labelOverlap=True,
+            titleAnchor="end",
+        ),
     )
     axis = alt.Axis(
         labelExpr="split(datum.label, '\\n')[1]", ticks=False, domain=False, labelPadding=7, labelLimit=120, title=None
