@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 import re
 from dataclasses import replace
@@ -312,6 +313,7 @@ def typed(solved) -> list[str]:
         return [*"abcde"[: len(solved.options)]]
     wrong = [f"{each['answer']:.10g}" for each in solved.wrong]
     other = [solved.answer * 100, solved.answer / 100, solved.answer * 3 + 1, -solved.answer - 1]
+    other += [math.floor(solved.answer), math.ceil(solved.answer)]
     return [solved.shown, repr(solved.answer), *wrong, *(f"{each:.8g}" for each in other), f"{solved.shown} %", "x"]
 
 

@@ -17,6 +17,8 @@ _SIGN = re.compile(rf" ?(?:{_PERCENT.pattern})$", re.IGNORECASE)
 _SIGNS = str.maketrans({"\u2212": "-", "\u2013": "-", "\u00a0": " ", "\u202f": " ", "\u2009": " ", "\u2019": "'"})
 # An answer may be given with so many decimals, less one, and still be rounded too much.
 _MOST_DECIMALS = 3
+# What a computer's own rounding may add to a number.
+_ALMOST = 1e-9
 #: What is said of an answer, in the page and in JupyterLab.
 SAID = texts("exercise", "en")
 # Of a number: the groups of thousands, with one sign between them, and decimals after another.
@@ -123,6 +125,15 @@ def judge(task: Mapping[str, Any], values: Sequence[float]) -> tuple[bool, int |
     moved = [moved for value in values for moved in (value * 100, value / 100)]
     if not task["low"] <= 0 <= task["high"] and any(task["low"] <= value <= task["high"] for value in moved):
         return False, "unit"
-    if any(value and value == round(task["answer"], digits) for value in values for digits in range(_MOST_DECIMALS)):
+    if any(_is_rounded(value, task["answer"]) for value in values):
         return False, "rounded"
     return False, "high" if values[0] > task["answer"] else "low"
+
+
+def _is_rounded(value: float, answer: float) -> bool:
+    """Whether a value other than 0 is the answer with fewer decimals; a half may be rounded up or down."""
+    steps = [10.0**digits for digits in range(_MOST_DECIMALS)]
+    return value != 0 and any(
+        abs(value * step - math.floor(value * step + 0.5)) < _ALMOST and abs(value - answer) * step <= 0.5 + _ALMOST
+        for step in steps
+    )

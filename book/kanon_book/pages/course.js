@@ -38,6 +38,12 @@ function readings(typed, unit) {
   return (shares ? found.map((value) => value / 100) : found).filter(Number.isFinite);
 }
 
+// Whether a value other than 0 is the answer with fewer decimals; a half may be rounded up or down.
+function isRounded(value, answer) {
+  return value !== 0 && [1, 10, 100].some((step) =>
+    Math.abs(value * step - Math.round(value * step)) < 1e-9 && Math.abs(value - answer) * step <= 0.5 + 1e-9);
+}
+
 // Whether one of the readings is right; else the place of the nearest wrong answer, or a word of SAID.
 function judge(task, values) {
   const fits = (value, one) => one.low <= value && value <= one.high;
@@ -54,7 +60,7 @@ function judge(task, values) {
   if (nearest) return { right: false, known: nearest.place };
   const moved = values.flatMap((value) => [value * 100, value / 100]);
   if (!fits(0, task) && moved.some((value) => fits(value, task))) return { right: false, known: "unit" };
-  if (values.some((value) => value && [0, 1, 2].some((digits) => value === Number(task.answer.toFixed(digits))))) return { right: false, known: "rounded" };
+  if (values.some((value) => isRounded(value, task.answer))) return { right: false, known: "rounded" };
   return { right: false, known: values[0] > task.answer ? "high" : "low" };
 }
 

@@ -344,6 +344,12 @@ def test_the_answer_with_too_few_decimals_is_no_other_number():
     assert said == [(False, "rounded"), (False, "rounded"), (False, "low"), (False, "low"), (False, 0)]
 
 
+def test_a_half_may_be_rounded_up_or_down():
+    task = solve(number(solution="62.5", within="0.1 %")).to_dict()
+    said = [judge(task, [value])[1] for value in (62, 63, 61, 64, 62.7)]
+    assert said == ["rounded", "rounded", "low", "high", "high"]
+
+
 def test_near_zero_no_number_is_a_matter_of_the_unit():
     task = solve(number(solution="0", within=0.5, wrong=[{"value": "2.6", "says": "More."}])).to_dict()
     assert [judge(task, [value]) for value in (0.4, 10, 2.6)] == [(True, ""), (False, "high"), (False, 0)]
