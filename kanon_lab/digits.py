@@ -16,6 +16,8 @@ _LEAST = Decimal("1e-7")
 #: A number as it is written for a reader; digits in a name, a date, a version or an interval (65,100] are none.
 WRITTEN = re.compile(r"(?<![\w.,#&])(?!(?<=\()\d+,\d+\])\d+(?:,\d{3})*(?:\.\d+)?(?![\w#]|[.,]\d)")
 _PER_CENT = re.compile(r"(?<=\d)%")
+# After a number, or after what puts one in: a place in braces, an inserted value, a formula, code.
+_SPACED = re.compile(r"(?<=[\d}`$]) %")
 _SWAPPED = str.maketrans(",.", ".,")
 
 
@@ -96,6 +98,18 @@ def local(text: str, language: str = "es") -> str:
     if language != "es":
         return text
     return _PER_CENT.sub("\N{NO-BREAK SPACE}%", WRITTEN.sub(lambda number: number[0].translate(_SWAPPED), text))
+
+
+def unbroken(text: str) -> str:
+    """A text in Spanish in which no line ends between a number and its sign of per cent.
+
+    Examples
+    --------
+    >>> from kanon_lab.digits import unbroken
+    >>> unbroken("el 2 % de 40")
+    'el 2\xa0% de 40'
+    """
+    return _SPACED.sub("\N{NO-BREAK SPACE}%", text)
 
 
 def is_plain(text: str | None) -> bool:

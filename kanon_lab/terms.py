@@ -12,7 +12,7 @@ from io import StringIO
 from numbers import Integral
 from typing import Any
 
-from kanon_lab.digits import percent
+from kanon_lab.digits import percent, unbroken
 
 #: Language code -> name of the language.
 LANGUAGES = {"en": "English", "es": "Spanish", "ca": "Catalan"}
@@ -163,7 +163,9 @@ def worded(key: str, parts: dict[str, Any], wording: str, text_of: Callable[[str
 @cache
 def wordings(where: str, package: str = "kanon_lab") -> dict[str, dict[str, str]]:
     """Key -> wording -> text of what is said in one place: ``report``, ``note``, ``figure`` or ``configuration``."""
-    return {row["key"]: row for row in rows("words.csv", package) if row["where"] == where}
+    return {
+        row["key"]: row | {"es": unbroken(row["es"])} for row in rows("words.csv", package) if row["where"] == where
+    }
 
 
 def texts(where: str, language: str, package: str = "kanon_lab") -> dict[str, str]:

@@ -161,10 +161,40 @@ def test_numbers_are_written_as_in_spanish():
     )
     assert (
         words.say("1,234 of 56,789 records (2.17%) in Tabla 7.1")
-        == "1.234 de 56.789 registros (2,17 %) en la Tabla 7.1"
+        == "1.234 de 56.789 registros (2,17\N{NO-BREAK SPACE}%) en la Tabla 7.1"
     )
     assert words.say("0.5%") == "0,5\N{NO-BREAK SPACE}%"
     assert list(words.met) == ["{0} of {1} records ({2}%) in Tabla {3}"]
+
+
+def test_what_is_numbered_last_is_a_name_too():
+    said = {
+        "{0} to {1}: outputs of Bloques {2} to {3}": "{0} a {1}: salidas de los Bloques {2} a {3}",
+        "since version {0}, {1} times": "desde la versión {0}, {1} veces",
+    }
+    words = recorded_words.Words(said.get)
+    assert words.say("7.5 to 7.8: outputs of Bloques 7.1 to 7.12") == "7.5 a 7.8: salidas de los Bloques 7.1 a 7.12"
+    assert words.say("since version 4.0, 2.5 times") == "desde la versión 4.0, 2,5 veces"
+
+
+def test_a_quotation_that_names_its_row_stays_as_printed():
+    words = recorded_words.Words({"three; {0}": "tres; {0}", "printed → computed": "impreso → calculado"}.get)
+    rows = "".join(
+        f'<tr><th class="text" scope="row">{quoted}</th><td class="number">1.5</td></tr>'
+        for quoted in ("2.500 → 2.000", "three; 0.95")
+    )
+    head = '<tr><th class="text">printed → computed</th><th class="number">n</th></tr>'
+    said = words.html(f'<table class="kanon-table">\n<thead>{head}</thead>\n<tbody>{rows}</tbody>\n</table>')
+    assert '<th class="text">impreso → calculado</th>' in said
+    assert re.findall(r'row">([^<]*)<', said) == ["2.500 → 2.000", "tres; 0.95"]
+    assert said.count('<td class="number">1,5</td>') == 2
+
+
+def test_no_line_ends_before_a_sign_of_per_cent():
+    catalogue = 'msgid "by 2 %"\nmsgstr "el 2 % y el {glue:text}`a::b:.1f` %"\n\nmsgid ""\nmsgstr ""\n"un {0} %"\n'
+    assert editions._unbroken(catalogue).replace("\N{NO-BREAK SPACE}", "_") == (
+        'msgid "by 2 %"\nmsgstr "el 2_% y el {glue:text}`a::b:.1f`_%"\n\nmsgid ""\nmsgstr ""\n"un {0}_%"\n'
+    )
 
 
 def test_code_and_printed_figures_of_a_table_stay():
