@@ -18,6 +18,8 @@ WRITTEN = re.compile(r"(?<![\w.,#&])(?!(?<=\()\d+,\d+\])\d+(?:,\d{3})*(?:\.\d+)?
 _PER_CENT = re.compile(r"(?<=\d)%")
 # After a number, or after what puts one in: a place in braces, an inserted value, a formula, code.
 _SPACED = re.compile(r"(?<=[\d}`$]) %")
+# A comma between two decimals.
+_LISTED = re.compile(r"(?:(?<=,\d)|(?<=,\d\d)|(?<=,\d{3})|(?<=,\d{4})|(?<=,\d{5})),(?= \d[\d.]*,\d)")
 _SWAPPED = str.maketrans(",.", ".,")
 
 
@@ -97,19 +99,19 @@ def local(text: str, language: str = "es") -> str:
     """
     if language != "es":
         return text
-    return _PER_CENT.sub("\N{NO-BREAK SPACE}%", WRITTEN.sub(lambda number: number[0].translate(_SWAPPED), text))
+    return typeset(_PER_CENT.sub(" %", WRITTEN.sub(lambda number: number[0].translate(_SWAPPED), text)))
 
 
-def unbroken(text: str) -> str:
-    """A text in Spanish in which no line ends between a number and its sign of per cent.
+def typeset(text: str) -> str:
+    """A text in Spanish in which no line ends before a sign of per cent, and semicolons part decimals.
 
     Examples
     --------
-    >>> from kanon_lab.digits import unbroken
-    >>> unbroken("el 2 % de 40")
-    'el 2\xa0% de 40'
+    >>> from kanon_lab.digits import typeset
+    >>> typeset("el 2 % de 40; 0,02, 0,03 y 0,5")
+    'el 2\xa0% de 40; 0,02; 0,03 y 0,5'
     """
-    return _SPACED.sub("\N{NO-BREAK SPACE}%", text)
+    return _LISTED.sub(";", _SPACED.sub("\N{NO-BREAK SPACE}%", text))
 
 
 def is_plain(text: str | None) -> bool:

@@ -12,7 +12,7 @@ from io import StringIO
 from numbers import Integral
 from typing import Any
 
-from kanon_lab.digits import percent, unbroken
+from kanon_lab.digits import percent, typeset
 
 #: Language code -> name of the language.
 LANGUAGES = {"en": "English", "es": "Spanish", "ca": "Catalan"}
@@ -50,7 +50,14 @@ def rows(name: str, package: str = "kanon_lab") -> list[dict[str, Any]]:
 
 
 #: Key -> `Term`, in the order of the glossary.
-TERMS = {row["key"]: Term(**row | {"in_glossary": row["in_glossary"] == "yes"}) for row in rows("terms.csv")}
+TERMS = {
+    row["key"]: Term(
+        **row
+        | {name: typeset(row[name]) for name in ("es", "meaning_es")}
+        | {"in_glossary": row["in_glossary"] == "yes"}
+    )
+    for row in rows("terms.csv")
+}
 
 # How numbers of these parts of a note are written, where it is not as counts or as shares.
 _FORMS = {"often": ".1%", "at_random": ".1%", "level": "g"}
@@ -164,7 +171,7 @@ def worded(key: str, parts: dict[str, Any], wording: str, text_of: Callable[[str
 def wordings(where: str, package: str = "kanon_lab") -> dict[str, dict[str, str]]:
     """Key -> wording -> text of what is said in one place: ``report``, ``note``, ``figure`` or ``configuration``."""
     return {
-        row["key"]: row | {"es": unbroken(row["es"])} for row in rows("words.csv", package) if row["where"] == where
+        row["key"]: row | {"es": typeset(row["es"])} for row in rows("words.csv", package) if row["where"] == where
     }
 
 

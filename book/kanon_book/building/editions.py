@@ -22,7 +22,7 @@ from kanon_book.building.stamps import JUPYTER_BOOK, command_line, run_command
 from kanon_book.course import spanish
 from kanon_book.places import EXECUTED, ROOT, TOC
 from kanon_book.words import texts
-from kanon_lab.digits import unbroken
+from kanon_lab.digits import typeset
 from kanon_lab.terms import rows
 from kanon_lab.terms import wordings as wordings_of
 
@@ -76,7 +76,7 @@ def prepare(folder: Path) -> Words:
         read_catalogue(path.relative_to(MESSAGES).with_suffix("").as_posix())
     translated = words()
     for path in LOCALE.rglob("*.po"):
-        _write_if_new(folder / "locale" / path.relative_to(LOCALE), _unbroken(path.read_text("utf-8")))
+        _write_if_new(folder / "locale" / path.relative_to(LOCALE), _typeset(path.read_text("utf-8")))
     for path in sorted(EXECUTED.glob("*.ipynb")):
         notebook = json.loads(path.read_text("utf-8"))
         text = json.dumps(translated.notebook(notebook, path.stem), ensure_ascii=False)
@@ -93,9 +93,9 @@ def prepare(folder: Path) -> Words:
     return translated
 
 
-def _unbroken(catalogue: str) -> str:
+def _typeset(catalogue: str) -> str:
     """The text of a catalogue in whose translations no line ends before a sign of per cent."""
-    return _TRANSLATION.sub(lambda entry: unbroken(entry[0]), catalogue)
+    return _TRANSLATION.sub(lambda entry: typeset(entry[0]), catalogue)
 
 
 def _write_if_new(path: Path, text: str) -> None:

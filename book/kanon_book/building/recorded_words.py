@@ -14,7 +14,7 @@ from html import escape, unescape
 from itertools import count
 from typing import Any
 
-from kanon_lab.digits import WRITTEN, is_plain, local, unbroken
+from kanon_lab.digits import WRITTEN, is_plain, local, typeset
 from kanon_lab.show.page import VEGALITE_MIME, embedded_json, table_label
 from kanon_lab.show.translate import translate_chart
 
@@ -106,7 +106,7 @@ class Words:
         before, after = re.match(r"\s*", text)[0], re.search(r"\s*$", text)[0]
         text = " ".join(text.split())
         if (translation := self.known(text)) is not None:
-            return before + translation + after
+            return before + typeset(translation) + after
         message = message_of(text)
         self.met.setdefault(message, self.place)
         translation = self.lookup(message)
@@ -114,7 +114,7 @@ class Words:
             return before + text + after
         numbers = WRITTEN.finditer(text)
         written = [number[0] if printed or _is_name(text, number) else local(number[0]) for number in numbers]
-        return before + unbroken(translation.format(*written)) + after
+        return before + typeset(translation.format(*written)) + after
 
     def html(self, text: str) -> str:
         """What a person reads of HTML: texts, names and data of lists; code stays."""

@@ -192,7 +192,7 @@ def test_a_quotation_that_names_its_row_stays_as_printed():
 
 def test_no_line_ends_before_a_sign_of_per_cent():
     catalogue = 'msgid "by 2 %"\nmsgstr "el 2 % y el {glue:text}`a::b:.1f` %"\n\nmsgid ""\nmsgstr ""\n"un {0} %"\n'
-    assert editions._unbroken(catalogue).replace("\N{NO-BREAK SPACE}", "_") == (
+    assert editions._typeset(catalogue).replace("\N{NO-BREAK SPACE}", "_") == (
         'msgid "by 2 %"\nmsgstr "el 2_% y el {glue:text}`a::b:.1f`_%"\n\nmsgid ""\nmsgstr ""\n"un {0}_%"\n'
     )
 
