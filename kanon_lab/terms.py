@@ -23,6 +23,7 @@ class Term:
     """One term of the field: its name in code, in three languages, and its meaning in a sentence in two.
 
     The symbol is LaTeX without dollar signs, or ""; plain words that only need a label are not in the glossary.
+    `not_es` are words that no Spanish text says for it, between semicolons.
     """
 
     key: str
@@ -33,6 +34,7 @@ class Term:
     symbol: str = ""
     in_glossary: bool = True
     meaning_es: str = ""
+    not_es: str = ""
 
     def name(self, language: str) -> str:
         """Its name in a language."""
@@ -46,7 +48,7 @@ class Term:
 @cache
 def rows(name: str, package: str = "kanon_lab") -> list[dict[str, Any]]:
     """A table of a package: this one, or one that stands on it."""
-    return [*csv.DictReader(StringIO(files(package).joinpath(name).read_text("utf-8")))]
+    return [*csv.DictReader(StringIO(files(package).joinpath(name).read_text("utf-8")), restval="")]
 
 
 #: Key -> `Term`, in the order of the glossary.
@@ -170,9 +172,7 @@ def worded(key: str, parts: dict[str, Any], wording: str, text_of: Callable[[str
 @cache
 def wordings(where: str, package: str = "kanon_lab") -> dict[str, dict[str, str]]:
     """Key -> wording -> text of what is said in one place: ``report``, ``note``, ``figure`` or ``configuration``."""
-    return {
-        row["key"]: row | {"es": typeset(row["es"])} for row in rows("words.csv", package) if row["where"] == where
-    }
+    return {row["key"]: row | {"es": typeset(row["es"])} for row in rows("words.csv", package) if row["where"] == where}
 
 
 def texts(where: str, language: str, package: str = "kanon_lab") -> dict[str, str]:

@@ -20,8 +20,8 @@ from kanon_lab.show.translate import translate_chart
 
 # What numbers what follows: a table, a section, and the last of several. Such a number is a name.
 _NAMES = re.compile(
-    r"(?:Tablas?|Taula|Cuadros?|Figur[ae]s?|Bloques?|Tables?|[Ss]ections?|[Cc]hapters?|Exercises?|formula|version|CC BY) "
-    r"(?:\d[\d.]* (?:to|and) )?$"
+    r"(?:Tablas?|Taula|Cuadros?|Figur[ae]s?|Bloques?|Tables?|[Ss]ections?|[Cc]hapters?|Exercises?|formula|version|"
+    r"CC BY) (?:\d[\d.]* (?:to|and) )?$"
 )
 # A section that heads a text, or a part of one, or the last of several: "7.7: members of the household", "7.5 to 7.8:".
 _PLACE = re.compile(r"(?:^|; )(?:\d[\d.]* to )?$"), re.compile(r"(?: to \d[\d.]*)?:")

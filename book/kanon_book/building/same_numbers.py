@@ -1,4 +1,4 @@
-"""Whether both editions of the book carry the same numbers, page by page, and the Spanish one writes them as in Spanish.
+"""Whether both editions of the book carry the same numbers, page by page, and the Spanish one as Spanish does.
 
 Prints how many cells, numbers of charts, inserted values, formulas and pieces of code were compared, and every page
 where they differ.

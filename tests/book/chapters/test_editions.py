@@ -14,6 +14,7 @@ from kanon_book.pages.glossary import GLOSSED, forms, spanish_forms
 from kanon_book.places import EXECUTED
 from kanon_lab.errors import KanonLabError
 from kanon_lab.show.page import VEGALITE_MIME
+from kanon_lab.terms import TERMS, rows
 
 CATALOGUES = {
     str(path.relative_to(editions.MESSAGES).with_suffix("")): path for path in sorted(editions.MESSAGES.rglob("*.po"))
@@ -91,6 +92,19 @@ def test_terms_are_those_of_the_list():
                     otherwise.append((name, GLOSSED[key].en, GLOSSED[key].es, message.string))
     assert otherwise == []
     assert uses > 1000
+
+
+def test_no_text_says_what_the_list_forbids():
+    forbidden = [word for term in TERMS.values() for word in term.not_es.split(";") if word]
+    pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, forbidden))})(?!\w)", re.IGNORECASE)
+    said = [(name, message.string) for name in CATALOGUES for message in messages(name)]
+    said += [(row["key"], row["es"]) for package in ("kanon_lab", "kanon_book") for row in rows("words.csv", package)]
+    said += [(term.key, term.meaning_es) for term in TERMS.values()]
+    # Quoted from a law, a third party is one, and nobody who looks for persons.
+    allowed = [("book/law", "un tercero")]
+    found = [(name, word) for name, text in said if text for word in pattern.findall(text)]
+    assert found == allowed
+    assert len(forbidden) > 12 and len(said) > 5000
 
 
 def test_terms_are_explained_in_spanish():
