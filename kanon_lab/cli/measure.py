@@ -81,7 +81,7 @@ def _bands(context, parameter, texts):
 def _shares(context, parameter, texts):
     """The numbers from 0 to 1 in texts, between commas; between semicolons where commas stand before decimals."""
     try:
-        lists = [text.split(";" if ";" in text or re.fullmatch("0,[0-9]+", text) else ",") for text in texts]
+        lists = [text.split(";" if re.fullmatch("0,[0-9]+(;.*)?", text) else ",") for text in texts]
         shares = [float(with_point(part)) for parts in lists for part in parts]
     except ValueError:
         shares = [-1]

@@ -143,19 +143,19 @@ def _print_guesses(guesses, notes, out, language):
     from kanon_lab.report.words import Words
     from kanon_lab.terms import texts as words_of
 
-    texts, words = words_of("configuration", language), Words(language)
-    heads = ["variable", "role", "kind", "distinct", "why"]
+    texts = words_of("configuration", language)
     table = guesses.assign(
         variable=guesses["variable"].map(shortened),
         role=guesses["role"].where(guesses["role"] != "", texts["no_role"]),
         kind=[texts[f"kind_{kind.replace(' ', '_')}"] for kind in guesses["kind"]],
         why=[why(row, texts) for row in guesses.itertuples()],
     )
-    print_parts(Table(table[heads].set_axis([texts[f"head_{head}"] for head in heads], axis=1), wide=True))
+    heads = {name: texts[f"head_{name}"] for name in ("variable", "role", "kind", "distinct", "why")}
+    print_parts(Table(table[[*heads]].rename(columns=heads), wide=True))
     doubts = table[table["unsure"]].groupby(["role", "other"], sort=False)["variable"]
     print_lines(f"{doubt(role, other, texts)}: {', '.join(names)}" for (role, other), names in doubts)
-    print_lines(f"{texts['note']}: {note if language == 'en' else words.note(note)}" for note in notes)
-    print_lines([texts["is_written"].format(out=out)])
+    told = notes if language == "en" else map(Words(language).note, notes)
+    print_lines([*(f"{texts['note']}: {note}" for note in told), texts["is_written"].format(out=out)])
 
 
 def _refuse_old(out):

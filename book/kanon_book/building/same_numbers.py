@@ -118,12 +118,12 @@ def misprinted(page: BeautifulSoup) -> list[str]:
                     cell.clear()
     for node in article.select(_QUOTED):
         node.extract()
-    said = [node["aria-label"] for node in article.select("[aria-label]")]
-    said += [node["alt"] for node in article.select("[alt]")]
+    labels = [node["aria-label"] for node in article.select("[aria-label]")]
+    labels += [node["alt"] for node in article.select("[alt]")]
     for node in article.select(_BLOCKS):
         node.append("\n")
     faults = []
-    for text in [*said, *re.sub(r"[ \t]+", " ", article.get_text()).split("\n")]:
+    for text in [*labels, *re.sub(r"[ \t]+", " ", article.get_text()).split("\n")]:
         for kind, wrong in _WRONG.items():
             for match in wrong.finditer(text):
                 if "wrong" not in wrong.groupindex or match["wrong"]:
