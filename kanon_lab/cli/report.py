@@ -154,8 +154,8 @@ def _print_guesses(guesses, notes, out, language):
     print_parts(Table(table[[*heads]].rename(columns=heads), wide=True))
     doubts = table[table["unsure"]].groupby(["role", "other"], sort=False)["variable"]
     print_lines(f"{doubt(role, other, texts)}: {', '.join(names)}" for (role, other), names in doubts)
-    told = notes if language == "en" else map(Words(language).note, notes)
-    print_lines([*(f"{texts['note']}: {note}" for note in told), texts["is_written"].format(out=out)])
+    noted = notes if language == "en" else map(Words(language).note, notes)
+    print_lines([*(f"{texts['note']}: {note}" for note in noted), texts["is_written"].format(out=out)])
 
 
 def _refuse_old(out):
