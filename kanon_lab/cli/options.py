@@ -51,7 +51,10 @@ class Number(click.ParamType):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """The number that a text means."""
-        return click.FLOAT.convert(with_point(value) if isinstance(value, str) else value, param, ctx)
+        try:
+            return float(with_point(str(value)))
+        except ValueError:
+            self.fail(f"{value!r} is not a valid float.", param, ctx)
 
 
 def with_point(text: str) -> str:
