@@ -16,6 +16,8 @@ _LEAST = Decimal("1e-7")
 #: A number as it is written for a reader; digits in a name, a date, a version or an interval (65,100] are none.
 WRITTEN = re.compile(r"(?<![\w.,#&])(?!(?<=\()\d+,\d+\])\d+(?:,\d{3})*(?:\.\d+)?(?![\w#]|[.,]\d)")
 _PER_CENT = re.compile(r"(?<=\d)%")
+_SPACED = re.compile(r"(?<=[\d}`$]) %")  # after a number, or what puts one in
+_LISTED = re.compile(r"(,\d+),(?= \d[\d.]*,\d)")  # decimals
 _SWAPPED = str.maketrans(",.", ".,")
 
 
@@ -90,12 +92,17 @@ def local(text: str, language: str = "es") -> str:
     Examples
     --------
     >>> from kanon_lab.digits import local
-    >>> local("1,234 of 3,000 (41.1%), 2003-01-01, 01.2.3")
-    '1.234 of 3.000 (41,1\xa0%), 2003-01-01, 01.2.3'
+    >>> local("1,234 of 3,000 (41.1%), 2003-01-01, 01.2.3; 0.02, 0.03")
+    '1.234 of 3.000 (41,1\xa0%), 2003-01-01, 01.2.3; 0,02; 0,03'
     """
     if language != "es":
         return text
-    return _PER_CENT.sub("\N{NO-BREAK SPACE}%", WRITTEN.sub(lambda number: number[0].translate(_SWAPPED), text))
+    return typeset(_PER_CENT.sub(" %", WRITTEN.sub(lambda number: number[0].translate(_SWAPPED), text)))
+
+
+def typeset(text: str) -> str:
+    """A text in Spanish with an unbroken blank before each sign of per cent, and semicolons between decimals."""
+    return _LISTED.sub(r"\1;", _SPACED.sub("\N{NO-BREAK SPACE}%", text))
 
 
 def is_plain(text: str | None) -> bool:

@@ -12,7 +12,7 @@ from io import StringIO
 from numbers import Integral
 from typing import Any
 
-from kanon_lab.digits import percent
+from kanon_lab.digits import percent, typeset
 
 #: Language code -> name of the language.
 LANGUAGES = {"en": "English", "es": "Spanish", "ca": "Catalan"}
@@ -23,6 +23,7 @@ class Term:
     """One term of the field: its name in code, in three languages, and its meaning in a sentence in two.
 
     The symbol is LaTeX without dollar signs, or ""; plain words that only need a label are not in the glossary.
+    `not_es` are words that no Spanish text says for it, between semicolons.
     """
 
     key: str
@@ -33,6 +34,7 @@ class Term:
     symbol: str = ""
     in_glossary: bool = True
     meaning_es: str = ""
+    not_es: str = ""
 
     def name(self, language: str) -> str:
         """Its name in a language."""
@@ -46,11 +48,18 @@ class Term:
 @cache
 def rows(name: str, package: str = "kanon_lab") -> list[dict[str, Any]]:
     """A table of a package: this one, or one that stands on it."""
-    return [*csv.DictReader(StringIO(files(package).joinpath(name).read_text("utf-8")))]
+    return [*csv.DictReader(StringIO(files(package).joinpath(name).read_text("utf-8")), restval="")]
 
 
 #: Key -> `Term`, in the order of the glossary.
-TERMS = {row["key"]: Term(**row | {"in_glossary": row["in_glossary"] == "yes"}) for row in rows("terms.csv")}
+TERMS = {
+    row["key"]: Term(
+        **row
+        | {name: typeset(row[name]) for name in ("es", "meaning_es")}
+        | {"in_glossary": row["in_glossary"] == "yes"}
+    )
+    for row in rows("terms.csv")
+}
 
 # How numbers of these parts of a note are written, where it is not as counts or as shares.
 _FORMS = {"often": ".1%", "at_random": ".1%", "level": "g"}
@@ -163,7 +172,7 @@ def worded(key: str, parts: dict[str, Any], wording: str, text_of: Callable[[str
 @cache
 def wordings(where: str, package: str = "kanon_lab") -> dict[str, dict[str, str]]:
     """Key -> wording -> text of what is said in one place: ``report``, ``note``, ``figure`` or ``configuration``."""
-    return {row["key"]: row for row in rows("words.csv", package) if row["where"] == where}
+    return {row["key"]: row | {"es": typeset(row["es"])} for row in rows("words.csv", package) if row["where"] == where}
 
 
 def texts(where: str, language: str, package: str = "kanon_lab") -> dict[str, str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kanon_lab.cli.options import Number
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError, about, inside, names_only, shortened
 
@@ -28,7 +29,7 @@ _OPTIONS = [
         "between them. Only for surveys that drew persons one by one.",
     ),
     click.option(
-        "--confidence", type=float, metavar="C", help="With --bounds: confidence of the bounds.  [default: 0.95]"
+        "--confidence", type=Number(), metavar="C", help="With --bounds: confidence of the bounds.  [default: 0.95]"
     ),
     click.option(
         "--persons", type=int, metavar="N", help="With --bounds: number of persons in the population, if known."

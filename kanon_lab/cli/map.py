@@ -7,7 +7,15 @@ from pathlib import Path
 import click
 
 from kanon_lab import files
-from kanon_lab.cli.options import Command, file_argument, json_option, reading_notes, reads_microdata, whole_number
+from kanon_lab.cli.options import (
+    Command,
+    file_argument,
+    json_option,
+    reading_notes,
+    reads_microdata,
+    whole_number,
+    with_point,
+)
 from kanon_lab.cli.output import OFFICE, end, list_notes, print_for_office, show
 from kanon_lab.cli.protect import refuse_inputs
 from kanon_lab.digits import number, percent
@@ -158,7 +166,7 @@ def _limit(text, measure):
     from kanon_lab.recipes.tradeoff import check_required
 
     try:
-        return check_required(float(text), measure)
+        return check_required(float(with_point(text)), measure)
     except (ValueError, OptionError):
         wanted = "a share from 0 to 1, such as 0.05" if measure.share else "a number from 0 on, such as 20"
         raise OptionError(f"--at-most {shortened(text)!r}: write {wanted}") from None

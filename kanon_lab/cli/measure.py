@@ -1,5 +1,6 @@
 """``kanon-lab measure`` and ``kanon-lab subsample``: what a microdata file shows as it is, and as a sample."""
 
+import re
 from functools import partial
 
 import click
@@ -8,6 +9,7 @@ from kanon_lab import files
 from kanon_lab.cli.bounds import bounds_options, bounds_section, check_options, find_bounds
 from kanon_lab.cli.options import (
     Command,
+    Number,
     column_option,
     engine_option,
     file_argument,
@@ -22,6 +24,7 @@ from kanon_lab.cli.options import (
     spill_option,
     whole_number,
     whole_numbers,
+    with_point,
     without_folders,
 )
 from kanon_lab.cli.output import OFFICE, end, list_diversity, list_notes, print_for_office, show
@@ -76,9 +79,10 @@ def _bands(context, parameter, texts):
 
 
 def _shares(context, parameter, texts):
-    """The numbers from 0 to 1 in comma-separated texts."""
+    """The numbers from 0 to 1 in texts, between commas; between semicolons where commas stand before decimals."""
     try:
-        shares = [float(part) for text in texts for part in text.split(",")]
+        lists = [text.split(";" if re.fullmatch("0,[0-9]+(;.*)?", text) else ",") for text in texts]
+        shares = [float(with_point(part)) for parts in lists for part in parts]
     except ValueError:
         shares = [-1]
     if not all(0 <= share <= 1 for share in shares):
@@ -145,7 +149,7 @@ def _shares(context, parameter, texts):
 )
 @click.option(
     "--recursive-c",
-    type=float,
+    type=Number(),
     default=2.0,
     show_default=True,
     metavar="C",
@@ -340,7 +344,7 @@ def _table(kind, n, results):
 @keys_option
 @click.option(
     "--fraction",
-    type=float,
+    type=Number(),
     metavar="F",
     help="Sampling fraction of the sample, between 0 and 1, used for the subsamples too. Not with --weight.",
 )
@@ -352,7 +356,7 @@ def _table(kind, n, results):
 )
 @click.option(
     "--cluster-fraction",
-    type=float,
+    type=Number(),
     metavar="F",
     help="Share of all clusters that the survey drew, if it took only some households or persons in each: draw "
     "both stages again.  [default: clusters are whole]",
@@ -372,7 +376,7 @@ def _table(kind, n, results):
 )
 @click.option(
     "--p-a",
-    type=float,
+    type=Number(),
     default=1.0,
     show_default=True,
     metavar="P",

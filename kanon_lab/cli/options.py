@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _UNITS = ("", "KB", "MB", "GB")
 _BYTES = re.compile("([0-9]{1,18})(|KB|MB|GB)", re.IGNORECASE)
 
+_DECIMAL_COMMA = re.compile(r"[-+]?(?!(?!0)[0-9]{1,3},[0-9]{3}$)[0-9]+,[0-9]+")
+
 
 class Command(click.Command):
     """A command whose help shows its examples right after its first sentence."""
@@ -40,6 +42,24 @@ class Command(click.Command):
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write nothing: the examples are above."""
+
+
+class Number(click.ParamType):
+    """A number, with a point or a comma before its decimals; 1,234 is none, since it may mean either."""
+
+    name = "float"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number that a text means."""
+        try:
+            return float(with_point(str(value)))
+        except ValueError:
+            self.fail(f"{value!r} is not a valid float.", param, ctx)
+
+
+def with_point(text: str) -> str:
+    """The text of a number with a point before its decimals, where it has a comma that can mean nothing else."""
+    return text.replace(",", ".") if _DECIMAL_COMMA.fullmatch(text.strip()) else text
 
 
 def _given(context: click.Context, parameter: click.Parameter, file: str) -> str:

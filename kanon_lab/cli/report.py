@@ -124,7 +124,7 @@ def init(file, out, language, na, missing_codes, keep_missing_codes, thousands, 
         temporary.write_text(text, encoding="utf-8")
         _refuse_old(out)
     result = {"file": Path(file).name, "out": out, "language": language, "guesses": guesses, "notes": notes}
-    show(result, partial(_print_guesses, guesses, notes, out), out, as_json=as_json)
+    show(result, partial(_print_guesses, guesses, notes, out, language), out, as_json=as_json)
 
 
 def _code(text):
@@ -137,22 +137,25 @@ def _code(text):
     return text
 
 
-def _print_guesses(guesses, notes, out):
+def _print_guesses(guesses, notes, out, language):
     """Every column with its role and why, and below them those that the command is unsure of."""
     from kanon_lab.report.first_config import doubt, why
+    from kanon_lab.report.words import Words
     from kanon_lab.terms import texts as words_of
 
-    texts = words_of("configuration", "en")
+    texts = words_of("configuration", language)
     table = guesses.assign(
         variable=guesses["variable"].map(shortened),
-        role=guesses["role"].where(guesses["role"] != "", "none"),
+        role=guesses["role"].where(guesses["role"] != "", texts["no_role"]),
+        kind=[texts[f"kind_{kind.replace(' ', '_')}"] for kind in guesses["kind"]],
         why=[why(row, texts) for row in guesses.itertuples()],
     )
-    print_parts(Table(table[["variable", "role", "kind", "distinct", "why"]], wide=True))
+    heads = {name: texts[f"head_{name}"] for name in ("variable", "role", "kind", "distinct", "why")}
+    print_parts(Table(table[[*heads]].rename(columns=heads), wide=True))
     doubts = table[table["unsure"]].groupby(["role", "other"], sort=False)["variable"]
     print_lines(f"{doubt(role, other, texts)}: {', '.join(names)}" for (role, other), names in doubts)
-    print_lines(f"note: {note}" for note in notes)
-    print_lines([f"written: {out}; its roles are guesses: read and correct them before you make a report"])
+    noted = notes if language == "en" else map(Words(language).note, notes)
+    print_lines([*(f"{texts['note']}: {note}" for note in noted), texts["is_written"].format(out=out)])
 
 
 def _refuse_old(out):

@@ -126,8 +126,8 @@ class _Translator:
         return expression
 
     def _say_lines(self, text: str) -> str:
-        """Translate line by line; labels in a drawing have no room for a blank before the sign of per cent."""
-        return "\n".join(self._say(line).replace("\N{NO-BREAK SPACE}%", "%") for line in text.split("\n"))
+        """Translate line by line."""
+        return "\n".join(map(self._say, text.split("\n")))
 
     def _wrap(self, lines: list[str], width: int) -> list[str]:
         """Translate a text that was cut in lines, and cut it anew."""

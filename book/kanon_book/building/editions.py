@@ -7,6 +7,7 @@ recorded, by recorded_words.py; words of the packages stand in their own tables,
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from kanon_book.building.stamps import JUPYTER_BOOK, command_line, run_command
 from kanon_book.course import spanish
 from kanon_book.places import EXECUTED, ROOT, TOC
 from kanon_book.words import texts
+from kanon_lab.digits import typeset
 from kanon_lab.terms import rows
 from kanon_lab.terms import wordings as wordings_of
 
@@ -31,6 +33,7 @@ MESSAGES = LOCALE / LANGUAGE / "LC_MESSAGES"
 RECORDED = "recorded"
 #: What is recorded only where the file of the real survey is; its words are kept where it is not. One of its messages.
 OF_REAL, REAL_SURVEY = {"enusc: real-said", "enusc: profiles"}, "real, {0}"
+_TRANSLATION = re.compile(r'^msgstr ".*"(?:\n".*")*', re.MULTILINE)
 #: Of the reference of functions, which stands in English in both editions.
 ENGLISH = "book/api/"
 
@@ -72,7 +75,8 @@ def prepare(folder: Path) -> Words:
     for path in MESSAGES.rglob("*.po"):
         read_catalogue(path.relative_to(MESSAGES).with_suffix("").as_posix())
     translated = words()
-    shutil.copytree(LOCALE, folder / "locale", dirs_exist_ok=True)
+    for path in LOCALE.rglob("*.po"):
+        _write_if_new(folder / "locale" / path.relative_to(LOCALE), _typeset(path.read_text("utf-8")))
     for path in sorted(EXECUTED.glob("*.ipynb")):
         notebook = json.loads(path.read_text("utf-8"))
         text = json.dumps(translated.notebook(notebook, path.stem), ensure_ascii=False)
@@ -87,6 +91,11 @@ def prepare(folder: Path) -> Words:
         part["caption"] = translation(toc["root"], part["caption"]) or part["caption"]
     _write_if_new(folder / "_toc.yml", yaml.safe_dump(toc, allow_unicode=True, sort_keys=False))
     return translated
+
+
+def _typeset(catalogue: str) -> str:
+    """The text of a catalogue in whose translations no line ends before a sign of per cent."""
+    return _TRANSLATION.sub(lambda entry: typeset(entry[0]), catalogue)
 
 
 def _write_if_new(path: Path, text: str) -> None:

@@ -76,7 +76,7 @@ def share(html: Path, other: Path) -> None:
 def say_in(language: str, html: Path) -> None:
     """Translate what the theme and Sphinx say in no catalogue of theirs: names of buttons, links and bars."""
     translations = {row["en"]: row[language] for row in wordings("theme").values()}
-    for page in html.rglob("*.html"):
+    for page in [*html.rglob("*.html"), *html.rglob("translations.js")]:
         text = page.read_text("utf-8")
         for english, own in translations.items():
             text = text.replace(english, own)

@@ -9,20 +9,22 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable
+from functools import partial
 from html import escape, unescape
 from itertools import count
 from typing import Any
 
-from kanon_lab.digits import WRITTEN, is_plain, local
+from kanon_lab.digits import WRITTEN, is_plain, local, typeset
 from kanon_lab.show.page import VEGALITE_MIME, embedded_json, table_label
 from kanon_lab.show.translate import translate_chart
 
-# What numbers what follows: a table, a section. Such a number is a name.
+# What numbers what follows: a table, a section, and the last of several. Such a number is a name.
 _NAMES = re.compile(
-    r"(?:Tablas?|Taula|Cuadros?|Figur[ae]s?|Bloques?|Tables?|[Ss]ections?|[Cc]hapters?|Exercises?|formula|CC BY) $"
+    r"(?:Tablas?|Taula|Cuadros?|Figur[ae]s?|Bloques?|Tables?|[Ss]ections?|[Cc]hapters?|Exercises?|formula|version|"
+    r"CC BY) (?:\d[\d.]* (?:to|and) )?$"
 )
-# A section that heads a text, or a part of one: "7.7: members of the household".
-_PLACE = re.compile(r"(?:^|; )$"), re.compile(r"(?: to \d[\d.]*)?:")
+# A section that heads a text, or a part of one, or the last of several: "7.7: members of the household", "7.5 to 7.8:".
+_PLACE = re.compile(r"(?:^|; )(?:\d[\d.]* to )?$"), re.compile(r"(?: to \d[\d.]*)?:")
 # Columns with what a source prints, which stays as it is printed.
 _PRINTED = re.compile(r"\bprinted\b")
 _ROW, _CELL = re.compile(r"<tr>.*?</tr>", re.DOTALL), re.compile(r"(<t[dh][^>]*>)(.*?)(</t[dh]>)", re.DOTALL)
@@ -94,21 +96,25 @@ class Words:
         """What is put into a wording: often a list of others, each with something in parentheses at its end."""
         return ", ".join(self.known(item) or local(item) for item in re.split(r"(?<=\)), ", text))
 
-    def say(self, text: str) -> str:
-        """A text; white space around it stays, a text without words only has its numbers written anew."""
+    def say(self, text: str, *, printed: bool = False) -> str:
+        """A text; white space around it stays, a text without words only has its numbers written anew.
+
+        Of what a source prints, only the words are said in the other language.
+        """
         if not _LETTERS.search(text):
-            return local(text)
+            return text if printed else local(text)
         before, after = re.match(r"\s*", text)[0], re.search(r"\s*$", text)[0]
         text = " ".join(text.split())
         if (translation := self.known(text)) is not None:
-            return before + translation + after
+            return before + typeset(translation) + after
         message = message_of(text)
         self.met.setdefault(message, self.place)
         translation = self.lookup(message)
         if translation is None:
             return before + text + after
-        written = [number[0] if _is_name(text, number) else local(number[0]) for number in WRITTEN.finditer(text)]
-        return before + translation.format(*written) + after
+        numbers = WRITTEN.finditer(text)
+        written = [number[0] if printed or _is_name(text, number) else local(number[0]) for number in numbers]
+        return before + typeset(translation.format(*written)) + after
 
     def html(self, text: str) -> str:
         """What a person reads of HTML: texts, names and data of lists; code stays."""
@@ -120,23 +126,25 @@ class Words:
             kept.append(f"{match[1]}{embedded_json(value)}{match[4]}")
             return f"<kept {len(kept) - 1}>"
 
-        def part(match: re.Match[str]) -> str:
+        def part(match: re.Match[str], *, printed: bool = False) -> str:
             if match[1]:
                 return match[1]
             if match[3]:
                 return f'{match[3]}="{escape(self.say(unescape(match[4])))}"'
-            return escape(self.say(unescape(match[2])), quote=False) if match[2].strip() else match[0]
+            return escape(self.say(unescape(match[2]), printed=printed), quote=False) if match[2].strip() else match[0]
 
         def table(match: re.Match[str]) -> str:
-            heads = [head for _, head, _ in _CELL.findall(_ROW.search(match[0])[0])]
-            printed = {place for place, head in enumerate(heads) if _PRINTED.search(head)}
-            return _ROW.sub(lambda row: row_of(row, printed), match[0]) if printed else match[0]
+            head = _ROW.search(match[0])
+            printed = {place for place, (_, name, _) in enumerate(_CELL.findall(head[0])) if _PRINTED.search(name)}
+            return _ROW.sub(lambda row: row_of(row, head, printed), match[0]) if printed else match[0]
 
-        def row_of(row: re.Match[str], printed: set[int]) -> str:
+        def row_of(row: re.Match[str], head: re.Match[str], printed: set[int]) -> str:
             cells = []
             for place, (start, cell, end) in enumerate(_CELL.findall(row[0])):
-                if place in printed and start.startswith("<td") and 'class="number"' not in start:
-                    kept.append(cell)
+                if place in printed and row[0] != head[0] and 'class="number"' not in start:
+                    # The first cell of a row names it, often in words.
+                    named = _HTML_TEXT.sub(partial(part, printed=True), f">{cell}<")[1:-1]
+                    kept.append(named if start.startswith("<th") else cell)
                     cell = f"<kept {len(kept) - 1}>"
                 cells.append(start + cell + end)
             return f"<tr>{''.join(cells)}</tr>"

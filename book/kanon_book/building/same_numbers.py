@@ -1,4 +1,4 @@
-"""Whether both editions of the book carry the same numbers, page by page.
+"""Whether both editions of the book carry the same numbers, page by page, and the Spanish one as Spanish does.
 
 Prints how many cells, numbers of charts, inserted values, formulas and pieces of code were compared, and every page
 where they differ.
@@ -6,6 +6,7 @@ where they differ.
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 import sys
@@ -14,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bs4 import BeautifulSoup
+from bs4 import BeautifulSoup, Tag
 
 from kanon_book.building.stamps import command_line
 from kanon_book.places import BUILD
@@ -29,8 +30,25 @@ _DIGITS = re.compile(r"\d+")
 _WORDS = re.compile(r"\\text\{[^}]*\}")
 # Minutes are counted from the words of each edition, and its search and its head are its own.
 _OWN = ".kanon-line, .kanon-map, .kanon-totals, .kanon-minutes, script, style, .headerlink, .kanon-language"
+# Heads of columns with what a source prints.
+_PRINTED = re.compile(r"\b(?:printed|impres[oa]s?)\b")
+_NAMES = r"(?:Tablas?|Taula|Cuadros?|Figuras?|Bloques?|[Ee]jercicios?|[Aa]partados?|[Vv]ersión|Ley|CC BY|Python)"
+# What no Spanish page writes, by its kind. Names of tables, sections and versions stay, and numbers «as printed».
+_WRONG = {
+    "no unbroken blank before %": re.compile(r"\d ?%"),
+    "decimals between commas": re.compile(r"\d,\d+, \d[\d.]*,\d"),
+    "a power of ten as programs write it": re.compile(r"\b\d(?:[.,]\d+)?e[-+]?\d+\b"),
+    "a name with a decimal comma": re.compile(rf"\b{_NAMES} \d{{1,2}},\d"),
+    "an English number": re.compile(
+        rf"(?<![\w.,/«-])(?:{_NAMES} \d[\d.]*(?: [ay] \d[\d.]*)?|\d[\d.]*(?: a \d[\d.]*)?:"
+        r"|(?P<wrong>0\.\d+|\d+\.\d{1,2}|\d+\.\d{4,}|\d+(?:,\d{3})+\.\d+))(?![\w]|[.,/-]\d)"
+    ),
+}
+# What is no Spanish prose, and where a text ends.
+_QUOTED = f"{_OWN}, div.highlight, pre, .math, code, [lang=en], [lang=ca], cite, .citation"
+_BLOCKS = "td, th, p, li, dd, dt, h1, h2, h3, h4, label, button, caption, figcaption, text"
 #: What is compared, in the order in which it is told.
-KINDS = ("code", "formulas", "cells", "charts", "exercises", "inserted", "prose")
+KINDS = ("code", "formulas", "quotations", "cells", "charts", "exercises", "inserted", "prose")
 
 
 def pages(folder: Path = HTML) -> Iterator[tuple[str, Path, Path]]:
@@ -66,8 +84,13 @@ def count_kinds(page: BeautifulSoup, language: str) -> dict[str, Counter[str]]:
     for node in article.select("code:not(.download)"):
         counts["code"][node.extract().get_text()] += 1
     for place, node in enumerate(article.select("table")):
-        for number, row in enumerate(node.extract().select("tr")):
-            for cell in row.select("td, th"):
+        rows = node.extract().select("tr")
+        printed = printed_columns(node)
+        for number, row in enumerate(rows):
+            for column, cell in enumerate(row.select("td, th")):
+                if number and column in printed and "number" not in cell.get("class", ()):
+                    counts["quotations"].update(f"{place} {number} {text}" for text in _ANY.findall(cell.get_text()))
+                    continue
                 texts = numbers(
                     cell.get_text(), language, strict=cell.name == "td" and "number" in cell.get("class", ())
                 )
@@ -77,6 +100,35 @@ def count_kinds(page: BeautifulSoup, language: str) -> dict[str, Counter[str]]:
         counts["inserted"].update(numbers(text, language, strict=bool(_ALONE.fullmatch(text))))
     counts["prose"].update(numbers(article.get_text(" "), language, strict=False))
     return counts
+
+
+def printed_columns(table: Tag) -> set[int]:
+    """Which columns of a table have what a source prints."""
+    return {place for place, head in enumerate(table.select("thead th")) if _PRINTED.search(head.get_text())}
+
+
+def misprinted(page: BeautifulSoup) -> list[str]:
+    """Numbers of a Spanish page that are not written as in Spanish, each with its kind; the page is emptied."""
+    article = page.select_one("article") or BeautifulSoup("", "html.parser")
+    for table in article.select("table"):
+        printed = printed_columns(table)
+        for row in table.select("tbody tr"):
+            for column, cell in enumerate(row.select("td, th")):
+                if column in printed and "number" not in cell.get("class", ()):
+                    cell.clear()
+    for node in article.select(_QUOTED):
+        node.extract()
+    labels = [node["aria-label"] for node in article.select("[aria-label]")]
+    labels += [node["alt"] for node in article.select("[alt]")]
+    for node in article.select(_BLOCKS):
+        node.append("\n")
+    faults = []
+    for text in [*labels, *re.sub(r"[ \t]+", " ", article.get_text()).split("\n")]:
+        for kind, wrong in _WRONG.items():
+            for match in wrong.finditer(text):
+                if "wrong" not in wrong.groupindex or match["wrong"]:
+                    faults.append(f"{kind}: {text[max(0, match.start() - 40) : match.end() + 10]!r}")
+    return faults
 
 
 def numbers(text: str, language: str, *, strict: bool) -> list[str]:
@@ -105,9 +157,10 @@ def numbers_of(value: Any, key: str = "") -> Iterator[str]:
 
 
 def compared(english: BeautifulSoup, spanish: BeautifulSoup) -> tuple[Counter[str], list[str]]:
-    """How many of each kind two pages have, and what they do not share; both are emptied."""
+    """How many of each kind two pages have, and what they do not share or Spanish does not write; both are emptied."""
+    faults = misprinted(copy.deepcopy(spanish))
     first, second = count_kinds(english, "en"), count_kinds(spanish, "es")
-    counts, faults = Counter(), []
+    counts: Counter[str] = Counter()
     for kind in KINDS:
         counts[kind] = first[kind].total()
         if first[kind] != second[kind]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from kanon_book import places
 from kanon_book.course.solving import Solved
-from kanon_lab.digits import local
+from kanon_lab.digits import local, typeset
 from kanon_lab.errors import KanonLabError
 
 LANGUAGE = "es"
@@ -46,7 +46,7 @@ def read_catalogue(path: Path) -> Any:
 def translation(path: Path, message: str) -> str | None:
     """What a catalogue has for a message; None where it has nothing, or nothing that can be relied on."""
     entry = read_catalogue(path).get(message)
-    return entry.string if entry and entry.string and not entry.fuzzy else None
+    return typeset(entry.string) if entry and entry.string and not entry.fuzzy else None
 
 
 def in_language(text: str, chapter: str, language: str, missed: list[str] | None = None) -> str:

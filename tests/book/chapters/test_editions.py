@@ -14,6 +14,7 @@ from kanon_book.pages.glossary import GLOSSED, forms, spanish_forms
 from kanon_book.places import EXECUTED
 from kanon_lab.errors import KanonLabError
 from kanon_lab.show.page import VEGALITE_MIME
+from kanon_lab.terms import TERMS, rows
 
 CATALOGUES = {
     str(path.relative_to(editions.MESSAGES).with_suffix("")): path for path in sorted(editions.MESSAGES.rglob("*.po"))
@@ -93,6 +94,19 @@ def test_terms_are_those_of_the_list():
     assert uses > 1000
 
 
+def test_no_text_says_what_the_list_forbids():
+    forbidden = [word for term in TERMS.values() for word in term.not_es.split(";") if word]
+    pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, forbidden))})(?!\w)", re.IGNORECASE)
+    said = [(name, message.string) for name in CATALOGUES for message in messages(name)]
+    said += [(row["key"], row["es"]) for package in ("kanon_lab", "kanon_book") for row in rows("words.csv", package)]
+    said += [(term.key, term.meaning_es) for term in TERMS.values()]
+    # Quoted from a law, a third party is one, and nobody who looks for persons.
+    allowed = [("book/law", "un tercero")]
+    found = [(name, word) for name, text in said if text for word in pattern.findall(text)]
+    assert found == allowed
+    assert len(forbidden) > 12 and len(said) > 5000
+
+
 def test_terms_are_explained_in_spanish():
     assert [key for key, term in GLOSSED.items() if not term.meaning_es.strip().endswith(".")] == []
 
@@ -161,10 +175,40 @@ def test_numbers_are_written_as_in_spanish():
     )
     assert (
         words.say("1,234 of 56,789 records (2.17%) in Tabla 7.1")
-        == "1.234 de 56.789 registros (2,17 %) en la Tabla 7.1"
+        == "1.234 de 56.789 registros (2,17\N{NO-BREAK SPACE}%) en la Tabla 7.1"
     )
     assert words.say("0.5%") == "0,5\N{NO-BREAK SPACE}%"
     assert list(words.met) == ["{0} of {1} records ({2}%) in Tabla {3}"]
+
+
+def test_what_is_numbered_last_is_a_name_too():
+    said = {
+        "{0} to {1}: outputs of Bloques {2} to {3}": "{0} a {1}: salidas de los Bloques {2} a {3}",
+        "since version {0}, {1} times": "desde la versión {0}, {1} veces",
+    }
+    words = recorded_words.Words(said.get)
+    assert words.say("7.5 to 7.8: outputs of Bloques 7.1 to 7.12") == "7.5 a 7.8: salidas de los Bloques 7.1 a 7.12"
+    assert words.say("since version 4.0, 2.5 times") == "desde la versión 4.0, 2,5 veces"
+
+
+def test_a_quotation_that_names_its_row_stays_as_printed():
+    words = recorded_words.Words({"three; {0}": "tres; {0}", "printed → computed": "impreso → calculado"}.get)
+    rows = "".join(
+        f'<tr><th class="text" scope="row">{quoted}</th><td class="number">1.5</td></tr>'
+        for quoted in ("2.500 → 2.000", "three; 0.95")
+    )
+    head = '<tr><th class="text">printed → computed</th><th class="number">n</th></tr>'
+    said = words.html(f'<table class="kanon-table">\n<thead>{head}</thead>\n<tbody>{rows}</tbody>\n</table>')
+    assert '<th class="text">impreso → calculado</th>' in said
+    assert re.findall(r'row">([^<]*)<', said) == ["2.500 → 2.000", "tres; 0.95"]
+    assert said.count('<td class="number">1,5</td>') == 2
+
+
+def test_no_line_ends_before_a_sign_of_per_cent():
+    catalogue = 'msgid "by 2 %"\nmsgstr "el 2 % y el {glue:text}`a::b:.1f` %"\n\nmsgid ""\nmsgstr ""\n"un {0} %"\n'
+    assert editions._typeset(catalogue).replace("\N{NO-BREAK SPACE}", "_") == (
+        'msgid "by 2 %"\nmsgstr "el 2_% y el {glue:text}`a::b:.1f`_%"\n\nmsgid ""\nmsgstr ""\n"un {0}_%"\n'
+    )
 
 
 def test_code_and_printed_figures_of_a_table_stay():

@@ -178,6 +178,13 @@ def test_nothing_of_the_data_but_names_and_counts(capsys, survey, tmp_path, lang
     assert all(name in text for name in EXPECTED)
 
 
+def test_what_is_printed_is_in_the_language_of_the_configuration(capsys, survey, tmp_path):
+    assert run(["init", str(survey), "--language", "es", "--out", str(tmp_path / "es.yml")]) == 0
+    head, *_, last = capsys.readouterr().out.splitlines()
+    assert head.split() == ["variable", "papel", "tipo", "distintos", "por", "qué"]
+    assert last.startswith("escrito: ") and "conjeturas" in last
+
+
 def test_what_stands_in_comments_can_be_taken_out_of_them(survey, capsys, tmp_path):
     call(capsys, survey, "--out", tmp_path / "r.yml")
     blocks = (tmp_path / "r.yml").read_text("utf-8").split("\n\n")

@@ -99,6 +99,19 @@ def test_every_format_and_policy_gives_what_the_library_gives(capsys, files, for
     assert "SECRET" not in out.replace(str(files[form]), "")
 
 
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("0,05", "0.05"), ("0,05;0,2", "0.05,0.2"), ("0.1,0.5", "0.1,0.5"), ("1,0.5", "1,0.5")]
+)
+def test_numbers_may_have_a_decimal_comma(capsys, files, typed, meant):
+    outs = [
+        call(capsys, "measure", files["csv"], *ROLES, "--threshold", shares, "--recursive-c", c)[1]
+        for shares, c in ((typed, "1,5"), (meant, "1.5"))
+    ]
+    assert outs[0] == outs[1] and "records with a risk above" in outs[0]
+    code, _, err = call(capsys, "measure", files["csv"], *ROLES, "--recursive-c", "1,234")
+    assert code == 2 and "'1,234' is not" in err
+
+
 def test_a_missing_key_under_the_policy_error(capsys, files):
     code, out, err = call(capsys, "measure", files["csv"], *ROLES, "--missing", "error")
     row = int(a_file()["region"].isna().to_numpy().argmax()) + 2

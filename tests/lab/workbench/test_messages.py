@@ -63,7 +63,7 @@ def test_each_loss_says_where_nothing_is_lost(language):
     says = {row.name: getattr(Words(language).explained(row), "says", "") for row in measures(shown="utility")}
     of_loss = {name: text for name, text in says.items() if "linkage" not in name}
     assert {"table_distance", "il1s"} <= {*of_loss}
-    assert all(re.search(r"\b(0|1|100)( ?%)? (if|si)\b", text) for text in of_loss.values()), of_loss
+    assert all(re.search(r"\b(0|1|100)(\s?%)? (if|si)\b", text) for text in of_loss.values()), of_loss
 
 
 def test_a_key_that_is_mostly_suppressed_is_in_view(opened):
