@@ -90,7 +90,8 @@ def _summary(a: Analysis, w: Words) -> list:
     if not a.internal:
         lines.append(w.say("rounded", step=summary["step"]))
     measured_text = w.text(measured, "kanon-note", records=summary["records"], keys=w.listed(keys))
-    cautions = [*(_caution(a, caution, w) for caution in a.judged.cautions), *_others(a, w)]
+    ordered = sorted(a.judged.cautions, key=lambda caution: not caution.is_danger)
+    cautions = [*(_caution(a, caution, w) for caution in ordered), *_others(a, w)]
     shown = [Heading(w.say("h_cautions"), 3), Group(cautions, "kanon-cautions")] if cautions else []
     is_met = a.judged.met  # then they stand beside the limits, where else is what to do about these
     return [
