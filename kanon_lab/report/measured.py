@@ -160,9 +160,9 @@ def leading_measures(a: Analysis, w: Words) -> list[tuple[str, str, str]]:
 
 def _dearest(a: Analysis, w: Words) -> list[tuple[str, str, str]]:
     """The indicators that users can no longer compute, or compute otherwise; without any, the largest share lost."""
-    if indicators := len(a.indicators) + a.indicators_lost:
-        gone = a.indicators_lost + int((~a.indicators["covered"].astype(bool)).sum())
-        return [(w.say("first_indicators", all=indicators), w.number(0), w.number(gone))]
+    if gone := a.indicators_lost + int((~a.indicators["covered"].astype(bool)).sum()):
+        title = w.say("first_indicators", all=len(a.indicators) + a.indicators_lost)
+        return [(title, w.number(0), w.number(gone))]
     shares = [(row.cost(value), row.cost_called(w.language)) for row, value in losses(a) if _is_cost(row)]
     share, title = max(shares, default=(0, ""), key=lambda pair: pair[0])
     return [(title, w.percent(0), w.percent(share))] if shares else []

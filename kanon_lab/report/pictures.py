@@ -24,7 +24,7 @@ from kanon_lab.show.parts import Bars, Group, Mark, Paragraph, Part, Picture, fo
 if TYPE_CHECKING:
     from kanon_lab.report.analysis import Analysis
 
-# Where on its bar a limit is (one of 0 at its end: who meets it has no room left); how near to it a mark may be that is on
+# Where on its bar a limit is (one of 0 at the end: there is no room below it); how near to it a mark may be that is on
 # the other side, and to the ends.
 _LIMIT_AT, _NEAR, _END = 0.6, 0.05, 0.02
 # Categories of a variable whose bars have room for words.
