@@ -163,13 +163,10 @@ def _dearest(a: Analysis, w: Words) -> list[tuple[str, str, str]]:
     if gone := a.indicators_lost + int((~a.indicators["covered"].astype(bool)).sum()):
         title = w.say("first_indicators", all=len(a.indicators) + a.indicators_lost)
         return [(title, w.number(0), w.number(gone))]
-    shares = [(row.cost(value), row.cost_called(w.language)) for row, value in losses(a) if _is_cost(row)]
+    lost = [(row.cost(value), row) for row, value in losses(a) if row.kind == "loss" and row.share]
+    shares = [(share, row.cost_called(w.language)) for share, row in lost]
     share, title = max(shares, default=(0, ""), key=lambda pair: pair[0])
     return [(title, w.percent(0), w.percent(share))] if shares else []
-
-
-def _is_cost(row: Measure) -> bool:
-    return row.kind == "loss" and row.share
 
 
 def tightest(a: Analysis, w: Words) -> str:
@@ -178,8 +175,8 @@ def tightest(a: Analysis, w: Words) -> str:
     if not rows:
         return ""
     row = min(rows, key=lambda row: abs(as_far_as(row.found) / float(row.limit) - 1))
-    found, wanted = limit_value(row, row.found, row.limit, w), limit_wanted(row, row.found, w)
-    return w.say("tightest", name=limit_title(row, w), found=found, wanted=wanted)
+    value, wanted = limit_value(row, row.found, row.limit, w), limit_wanted(row, row.found, w)
+    return w.say("tightest", name=limit_title(row, w), value=value, wanted=wanted)
 
 
 def as_far_as(value: Any) -> float:

@@ -122,7 +122,7 @@ def _verdict(a: Analysis, w: Words, cautions: list) -> list:
     dangers = sum(caution.is_danger for caution in a.judged.cautions)
     style = "kanon-unmet" if key != "all_met" else "kanon-open" if dangers else "kanon-met"
     counts = {"unmet": len(unmet), "all": len(verdict)} if key.startswith("some") else {}
-    said = w.say("all_met_open", count=dangers) if style == "kanon-open" else w.say(key, **counts)
+    sentence = w.say("all_met_open", count=dangers) if style == "kanon-open" else w.say(key, **counts)
     release = Release.of(a)
     lines = [advice_on(release, row, w) for row in unmet.itertuples(index=False)]
     lines += [w.say("next_met")] if key == "all_met" else []
@@ -143,7 +143,7 @@ def _verdict(a: Analysis, w: Words, cautions: list) -> list:
     bars: list[Any] = [limit_bars(a, w, words)] if len(verdict) else []
     keys = [w.text("key_line", "kanon-note", keys=w.listed(a.summary["keys"]))] if a.summary["keys"] else []
     return [
-        Paragraph(said, f"kanon-verdict {style}"),
+        Paragraph(sentence, f"kanon-verdict {style}"),
         Group(_decision(a, w, key == "all_met"), "kanon-decision"),
         Group([*([Group([*keys, *bars])] if keys or bars else []), Group(numbers, "kanon-next")], "kanon-first"),
     ]
@@ -151,17 +151,15 @@ def _verdict(a: Analysis, w: Words, cautions: list) -> list:
 
 def _decision(a: Analysis, w: Words, is_met: bool) -> list:
     """The tightest limit, who set the limits, for whom and when, and what of this the configuration does not say."""
-    asked, said = {*(a.parameters.get("limits") or ())}, a.parameters.get("decision") or {}
+    asked, decision = {*(a.parameters.get("limits") or ())}, a.parameters.get("decision") or {}
     asked |= {"k"} if a.parameters.get("k_required") else {*()}
     count = sum(name in asked for name, _ in a.judged.limits)
     lines = [tightest(a, w)] if is_met else []
-    if added := len(a.judged.limits) - count:
-        lines.append(w.say("limits_added", set=count, added=added))
-    elif count:
-        lines.append(w.say("limits_set", set=count))
-    lines += [w.say(f"decision_{name}", text=said[name]) for name in ("source", "by", "date") if name in said]
-    lines += [w.say(f"for_{said['release']}")] if "release" in said else []
-    missing = [name for name in ("by", "release", "date") if name not in said]
+    added = len(a.judged.limits) - count
+    lines += [w.say("limits_added" if added else "limits_set", set=count, added=added)] if a.judged.limits else []
+    lines += [w.say(f"decision_{name}", text=decision[name]) for name in ("source", "by", "date") if name in decision]
+    lines += [w.say(f"for_{decision['release']}")] if "release" in decision else []
+    missing = [name for name in ("by", "release", "date") if name not in decision]
     if missing and not (a.internal and a.office is None):  # the workbench has no place to say it
         lines.append(w.say("not_said", names=w.listed(w.say(f"not_{name}") for name in missing)))
     lines += [w.say("report_of", date=a.date)]
