@@ -56,7 +56,7 @@ class Limit:
     #: From what the measure is taken from to the columns that it is about, for the verdict to name.
     columns: Callable[[Any], Iterable[str]] | None = None
     named: bool = False  # Whether a page for everybody names these columns: none that reveal or identify
-    unset: Texts | None = None  # What to do where it cannot be measured because something is not given
+    unset: Texts | None = None  # Why it cannot be measured where it is not known, and what to do, with {name}
     quiet: bool = False  # Whether a verdict leaves it out where nothing is counted
     inside: bool = False  # Whether the advice is for the office only, since it shows how to fill in what is hidden
 
@@ -108,7 +108,7 @@ class Measure:
         return "" if self.limit is None else self.limit.advice[_LANGUAGES.index(language)]
 
     def unset(self, language: str = "en") -> str:
-        """What to add where its limit cannot be measured because something is not given, in a language."""
+        """Why its limit cannot be measured where that is so, and what to do, in a language, with {name} to put in."""
         texts = None if self.limit is None else self.limit.unset
         return "" if texts is None else texts[_LANGUAGES.index(language)]
 
@@ -193,6 +193,14 @@ _OR_KEEP = tuple(
         ),
         strict=True,
     )
+)
+_NO_LINKS = (
+    "“{name}” cannot be measured, because a step put a quantity into bands or groups, or changed a key variable as a "
+    "quantity. Give the column the role that fits its released values (bands make a key variable), or leave that step "
+    "out.",
+    "«{name}» no puede medirse, porque un paso puso una cantidad en tramos o grupos, o cambió una variable clave como "
+    "cantidad. Dé a la columna el papel que corresponde a sus valores publicados (con tramos es una variable clave), o "
+    "prescinda de ese paso.",
 )
 _BY_CHANCE = ("records re-identified, expected", "registros reidentificados, esperados")
 _BELOW = ("records below k = #", "registros por debajo de k = #")
@@ -437,7 +445,8 @@ _ROWS = [
             ("Somebody who knows the true keys of all finds {value} of the records, and {limit} was wanted. Recode "
              "{key} more broadly. Or perturb more.",
              "Quien conozca las claves verdaderas de todos encuentra el {value} de los registros y se exigía {limit}. "
-             "Recodifique {key} en categorías más amplias. O perturbe más."))),
+             "Recodifique {key} en categorías más amplias. O perturbe más."),
+            unset=_NO_LINKS)),
     Measure(
         "numeric_linkage", "risk", ("records linked by their quantities", "registros vinculados por sus cantidades"),
         attrgetter("numeric_linkage"), **_STATE, unit="share", rounding="whole", needs="numeric_variables",
@@ -450,7 +459,7 @@ _ROWS = [
              "El {value} de los registros publicados es el más cercano, por sus cantidades, a su propio original, y se "
              "exigía {limit}: un intruso que tenga las cantidades verdaderas los vincula. Redondee las cantidades, "
              "microagréguelas, añádales ruido o retírelas."),
-            usual=True)),
+            usual=True, unset=_NO_LINKS)),
     Measure("joint_linkage", "risk",
         ("records linked by keys and quantities together", "registros vinculados por claves y cantidades a la vez"),
         attrgetter("joint_linkage"), "release",
@@ -464,7 +473,8 @@ _ROWS = [
              "microaggregate the quantities in larger groups.",
              "Quien conozca las claves y cantidades verdaderas de todos encuentra el {value} de los registros y se "
              "exigía {limit}. Recodifique las cantidades en intervalos y declárelas claves, recodifique {key} en "
-             "categorías más amplias o microagregue las cantidades en grupos mayores."))),
+             "categorías más amplias o microagregue las cantidades en grupos mayores."),
+            unset=_NO_LINKS)),
     # Of a sensitive variable: the worst class.
     Measure(
         "distinct", "diversity", ("different values", "valores distintos"), lambda values: distinct_l(values.counts),

@@ -20,6 +20,7 @@ from kanon_lab.recipes.combinations import as_combination_limits
 from kanon_lab.recipes.earlier import EarlierRelease
 from kanon_lab.recipes.settings import (
     OF_REPORTS,
+    DecisionSettings,
     EarlierSettings,
     FileSettings,
     HouseholdLevel,
@@ -343,6 +344,7 @@ MODELS: dict[str, type[Settings]] = {
     "report": ReportSettings,
     "limits": LimitSettings,
     "map": MapSettings,
+    "decision": DecisionSettings,
     "indicators": IndicatorSettings,
     "earlier_release": EarlierSettings,
     "hierarchy": HierarchySettings,

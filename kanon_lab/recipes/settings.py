@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable, Mapping
 from numbers import Integral
 from typing import Annotated, Any, Literal
@@ -21,6 +22,8 @@ from kanon_lab.terms import LANGUAGES
 LEAST = 10
 #: Languages of reports.
 REPORT_LANGUAGES = ("en", "es")
+#: For whom a file may be: anybody, researchers who sign an agreement, those who work inside the office.
+RELEASES = ("public", "scientific", "enclave")
 _LONGEST_TITLE = 200
 
 
@@ -76,6 +79,14 @@ def _codes(columns: Any, name: str) -> dict[str, tuple]:
     return listed
 
 
+def _is_day(day: Any) -> bool:
+    """Whether a text is a day as 2026-11-28."""
+    try:
+        return datetime.date.fromisoformat(day).isoformat() == day
+    except (TypeError, ValueError):
+        return False
+
+
 def _least(least: Any, name: str) -> int:
     if check_k(least, name) < LEAST:
         raise OptionError(f"{name} must be {LEAST} or more: a report names no category that fewer records hold")
@@ -102,6 +113,7 @@ _title = _must_be(
     lambda title: isinstance(title, str) and len(title) <= _LONGEST_TITLE,
     lambda title: " ".join(title.split()),
 )
+_day = _must_be("a day, such as 2026-11-28, not {given}", _is_day)
 K = Annotated[int, Field(ge=1), CheckedBy(check_k)]
 SEED = Annotated[int, Field(ge=0), CheckedBy(lambda value, name: check_seed(value))]
 STEP_SEED = Annotated[SEED | None, setting(None, "of this step", "5", unless="made from that of the file")]
@@ -368,11 +380,34 @@ class MapSettings(Settings):
             raise OptionError("has no grid; add one, such as grid: {k: [2, 3, 5]}")
 
 
+class DecisionSettings(Settings):
+    """Who set the limits, by which rules, for which release and when: nothing is computed from it."""
+
+    such_as = "who set the limits and for what, such as {by: methods unit, release: public, date: 2026-11-28}"
+
+    by: Annotated[str, CheckedBy(_title)] | None = setting(None, "who set the limits", "methods unit")
+    source: Annotated[str, CheckedBy(_title)] | None = setting(
+        None, "the rules that the limits follow", "house rules of 2025"
+    )
+    release: Annotated[str, chosen_from(RELEASES)] | None = setting(
+        None,
+        "for whom the file is: `public` (anybody), `scientific` (researchers who sign an agreement) or `enclave` (work "
+        "inside the office)",
+        "public",
+    )
+    date: Annotated[str, CheckedBy(_day)] | None = setting(None, "on which day the limits were set", "2026-11-28")
+
+
 class ReportSettings(FileSettings):
     """The configuration of a report: a recipe, and what the report shows."""
 
     language: Annotated[str, chosen_from(REPORT_LANGUAGES)] = setting("en", "of the report: `en` or `es`", "es")
     title: Annotated[str, CheckedBy(_title)] = setting("", "of the report", "Health survey", unless="a usual one")
+    decision: DecisionSettings | None = setting(
+        None,
+        "who set the limits, for which release and when, for the first screen to show, see below",
+        "{by: methods unit, release: public, date: 2026-11-28}",
+    )
     least: Annotated[int, Field(ge=LEAST), CheckedBy(_least)] = setting(
         LEAST, "categories of fewer records are not shown, and indicators of fewer not compared; `10` or more", "20"
     )
@@ -382,7 +417,7 @@ class ReportSettings(FileSettings):
 
 
 #: The settings of a report that a recipe has no use for.
-OF_REPORTS = ("title", "least", "map")
+OF_REPORTS = ("title", "decision", "least", "map")
 
 
 _counts = {

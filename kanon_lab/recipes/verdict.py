@@ -104,6 +104,8 @@ _OF_EDITIONS = ("editions_key_in_one", "editions_other_codes")
 _FEWEST_VALUES = 2
 # Where neither limits nor recipe have a k, records are counted that nobody else is like.
 _USUAL_K = 2
+# Cautions that reveal nobody: they say what a number takes for true.
+_HOW_COUNTED = ("own_class", "perturbed")
 # Limits that judge a release by more than its key variables.
 _WITHOUT_KEYS = ("numeric_linkage", "household_uniques")
 # A caution is given if more than this share (0-1) of the records is linked by their quantities, or so many more by keys
@@ -135,6 +137,11 @@ class Caution:
     count: int | None
     columns: tuple[str, ...]
     text: Note
+
+    @property
+    def is_danger(self) -> bool:
+        """Whether somebody must decide on it; others only say how something was counted."""
+        return self.key not in _HOW_COUNTED
 
     def to_dict(self) -> dict[str, Any]:
         """``key``, ``count``, ``columns`` and ``text``."""

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from kanon_lab.columns import named_rows
 from kanon_lab.measures.registry import LIMITS, MEASURES, Measure, limit_of, measures
-from kanon_lab.report.words import Words
+from kanon_lab.report.words import Few, Words
 from kanon_lab.terms import agreed
 
 if TYPE_CHECKING:
@@ -81,11 +82,9 @@ def advice_on(release: Release, row: Any, w: Words, *, remedy: bool = False) -> 
         key = "do_population" if len(row.columns) else "do_no_population"
         return w.say(key, name=limit_title(row, w), columns=w.listed(row.columns))
     if limit.unset and pd.isna(row.found) and not release.counted:
-        return w.message(LIMITS[row.name].unset(w.language).format())
+        return w.message(LIMITS[row.name].unset(w.language).format(name=limit_title(row, w)))
     if release.counted and pd.isna(row.found):
         return w.say("do_uncounted", name=limit_title(row, w), limit=row.name)
-    if row.name.endswith("_linkage") and pd.isna(row.found):
-        return w.say("do_no_links", name=limit_title(row, w))
     parts = {
         "value": limit_value(row, row.found, row.limit, w),
         "limit": limit_value(row, row.limit, row.found, w),
@@ -145,12 +144,44 @@ def _below(a: Analysis, w: Words) -> str:
     return w.say("m_below_wildcard" if a.summary["policy"] == "wildcard" else "m_below", k=a.summary["k"])
 
 
-def leading_measures(a: Analysis, w: Words) -> pd.DataFrame:
-    """Three measures before and after: records that stand out, persons who would be found, and what is kept."""
-    k, rows = a.summary["k"], [MEASURES[name] for name in ("expected_reidentifications", "known_cells", "k_achieved")]
-    lines = [(_below(a, w), f"violations_{k}_{a.summary['policy']}", w.number)]
-    lines += [(w.plain(row), *_lines(row, (), w)[0][1:]) for row in rows]
-    return _before_and_after(a, lines).head(3)
+def leading_measures(a: Analysis, w: Words) -> list[tuple[str, str, str]]:
+    """Title of three measures, before and after: records that stand out, persons who would be found, dearest loss."""
+    k, claim = a.summary["k"], a.summary["claim"]
+    key = "first_true_key" if claim == "true_key" else "first_below"
+    lines = [(w.say(key, k=k), f"violations_{k}_{a.summary['policy']}", w.number)]
+    for name in ("expected_reidentifications", "k_achieved"):
+        lines.append((w.plain(MEASURES[name]), *_lines(MEASURES[name], (), w)[0][1:]))
+    rows = [*_before_and_after(a, lines).itertuples(index=False, name=None)]
+    if rows and claim == "true_key":  # as the limit on k counts
+        below = a.claims.set_index("claim")["records"][claim]
+        rows[0] = (*rows[0][:2], w.number(below))
+    return [*rows[:2], *_dearest(a, w), *rows[2:]][:3]
+
+
+def _dearest(a: Analysis, w: Words) -> list[tuple[str, str, str]]:
+    """The indicators that users can no longer compute, or compute otherwise; without any, the largest share lost."""
+    if gone := a.indicators_lost + int((~a.indicators["covered"].astype(bool)).sum()):
+        title = w.say("first_indicators", all=len(a.indicators) + a.indicators_lost)
+        return [(title, w.number(0), w.number(gone))]
+    lost = [(row.cost(value), row) for row, value in losses(a) if row.kind == "loss" and row.share]
+    shares = [(share, row.cost_called(w.language)) for share, row in lost]
+    share, title = max(shares, default=(0, ""), key=lambda pair: pair[0])
+    return [(title, w.percent(0), w.percent(share))] if shares else []
+
+
+def tightest(a: Analysis, w: Words) -> str:
+    """The limit whose found value is nearest to what is wanted, as a part of that; "" where all limits are 0."""
+    rows = [row for row in named_rows(a.judged.verdict) if row.limit and not pd.isna(row.found)]
+    if not rows:
+        return ""
+    row = min(rows, key=lambda row: abs(as_far_as(row.found) / float(row.limit) - 1))
+    value, wanted = limit_value(row, row.found, row.limit, w), limit_wanted(row, row.found, w)
+    return w.say("tightest", name=limit_title(row, w), value=value, wanted=wanted)
+
+
+def as_far_as(value: Any) -> float:
+    """A value as a number; of `Few` as many as they may be."""
+    return float(value.step if isinstance(value, Few) else value)
 
 
 def population_measures(a: Analysis, w: Words) -> pd.DataFrame:

@@ -15,7 +15,7 @@ from kanon_lab.columns import named_rows, plain
 from kanon_lab.measures.registry import LIMITS, MEASURES, Measure, measures
 from kanon_lab.recipes.settings import LEAST
 from kanon_lab.recipes.tradeoff import measure_of, risk_and_loss
-from kanon_lab.report.measured import limit_title, limit_value
+from kanon_lab.report.measured import as_far_as, limit_title, limit_value
 from kanon_lab.report.safe import QUANTILES, safe_quantiles
 from kanon_lab.report.tables import category_rows, is_quantity
 from kanon_lab.report.words import Few, Words
@@ -24,12 +24,13 @@ from kanon_lab.show.parts import Bars, Group, Mark, Paragraph, Part, Picture, fo
 if TYPE_CHECKING:
     from kanon_lab.report.analysis import Analysis
 
-# Where on its bar a limit is, one of none too; how near to it a mark may be that is on the other side, and to the ends.
-_LIMIT_AT, _NONE_AT, _NEAR, _END = 0.6, 0.12, 0.05, 0.02
+# Where on its bar a limit is (one of 0 at the end: there is no room below it); how near to it a mark may be that is on
+# the other side, and to the ends.
+_LIMIT_AT, _NEAR, _END = 0.6, 0.05, 0.02
 # Categories of a variable whose bars have room for words.
 _MOST_BARS = 9
-# A step that moves risk and loss by less (0-1 of the chart) shares the mark of the step before.
-_SAME_PLACE = 0.04
+# A step that moves loss and risk by less (0-1 of the chart) shares the mark of the step before: its number needs room.
+_SAME_PLACE = (0.1, 0.08)
 
 
 def limit_bars(a: Analysis, w: Words, words: Callable[[Any], tuple[str, str]]) -> Bars:
@@ -48,14 +49,12 @@ def limit_bars(a: Analysis, w: Words, words: Callable[[Any], tuple[str, str]]) -
 
 def _beside_limit(row: Any, whole: int) -> tuple[float | None, float]:
     """Where on its bar what was found is, on the side that the verdict says, and where its limit is."""
-    limit_at = _LIMIT_AT if row.limit else _NONE_AT
+    limit_at = _LIMIT_AT if row.limit else _END
     if pd.isna(row.found):
         return None, limit_at
-    value = float(row.found.step if isinstance(row.found, Few) else row.found)
+    value = as_far_as(row.found)
     place = limit_at * value / float(row.limit) if row.limit else limit_at + value / (whole or value or 1)
-    if not row.limit and not value:
-        place = limit_at / 2
-    elif row.bound == "at least":
+    if row.bound == "at least":
         place = max(place, limit_at) if row.met else min(place, limit_at - _NEAR)
     else:
         place = min(place, limit_at) if row.met else max(place, limit_at + _NEAR)
@@ -170,7 +169,7 @@ def step_path(a: Analysis, w: Words) -> list[Part]:
     line: list[tuple[float, float]] = []
     numbers: list[str] = []
     for number, *place in zip(a.steps["step"], loss["places"], risk["places"], strict=True):
-        if line and math.dist(line[-1], place) < _SAME_PLACE:
+        if line and all(abs(now - then) < room for now, then, room in zip(place, line[-1], _SAME_PLACE)):
             numbers[-1] = f"{numbers[-1].split('–')[0]}–{number}"
         else:
             line, numbers = [*line, (place[0], place[1])], [*numbers, str(number)]

@@ -136,8 +136,9 @@ def _steps(value: Any, named: set) -> Any:
 
 
 _SHOWN: dict[_Kind, str] = {
-    _names: """title key_variables weight household person sensitive_variables numeric_variables strata
-        direct_identifiers released_as_is variable variables given line_number keys text means by sampling_unit id""",
+    _names: """title key_variables weight household person sensitive_variables numeric_variables strata date
+        source release direct_identifiers released_as_is variable variables given line_number keys
+        text means by sampling_unit id""",
     _by_name: "ghost_variables importance",
     _columns: "rates",
     _numbers: """k_required risks least base above below width start stop level bands masks widths from to threshold
@@ -150,7 +151,7 @@ _SHOWN: dict[_Kind, str] = {
     _dates: "reference date_format",
     _signs: "encoding separator decimal thousands mask",
     _counted: "missing_codes grid",
-    _inner: "indicators household_level hierarchy hierarchies combinations map earlier_release",
+    _inner: "indicators household_level hierarchy hierarchies combinations map earlier_release decision",
     _steps: "steps",
     _file: "file",
 }

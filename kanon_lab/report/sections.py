@@ -27,6 +27,7 @@ from kanon_lab.report.measured import (
     main_measures,
     measures_of_steps,
     population_measures,
+    tightest,
 )
 from kanon_lab.report.officer import officer
 from kanon_lab.report.pictures import (
@@ -42,7 +43,7 @@ from kanon_lab.report.public import public
 from kanon_lab.report.safe import QUANTILES, told_label
 from kanon_lab.report.tables import MOST_CLASSES
 from kanon_lab.report.words import Words
-from kanon_lab.show.parts import Bullets, Code, Group, Paragraph, Picture, Section, Table, folded
+from kanon_lab.show.parts import Bullets, Code, Group, Heading, Paragraph, Picture, Section, Table, folded
 from kanon_lab.terms import Note
 
 if TYPE_CHECKING:
@@ -89,11 +90,13 @@ def _summary(a: Analysis, w: Words) -> list:
     if not a.internal:
         lines.append(w.say("rounded", step=summary["step"]))
     measured_text = w.text(measured, "kanon-note", records=summary["records"], keys=w.listed(keys))
-    cautions = [_caution(a, caution, w) for caution in a.judged.cautions]
-    covered_by_none = [*cautions, *_others(a, w)]
+    ordered = sorted(a.judged.cautions, key=lambda caution: not caution.is_danger)
+    cautions = [*(_caution(a, caution, w) for caution in ordered), *_others(a, w)]
+    shown = [Heading(w.say("h_cautions"), 3), Group(cautions, "kanon-cautions")] if cautions else []
+    is_met = a.judged.met  # then they stand beside the limits, where else is what to do about these
     return [
-        *_verdict(a, w, cautions),
-        *([w.section("h_cautions", Group(covered_by_none, "kanon-cautions"))] if covered_by_none else []),
+        *_verdict(a, w, shown if is_met else []),
+        *([] if is_met else shown),
         *_left_out(a, w),
         w.section("h_measured", measured_text, Group([Bullets(lines)], "kanon-note")),
     ]
@@ -108,30 +111,29 @@ def _left_out(a: Analysis, w: Words) -> list:
     return [w.section("h_left", Bullets(lines), w.text("left_remedy"))]
 
 
-def _verdict(a: Analysis, w: Words, cautions: list[Paragraph]) -> list:
-    """The first screen: the verdict, each limit as a bar, three numbers, and what to do next."""
+def _verdict(a: Analysis, w: Words, cautions: list) -> list:
+    """The first screen: verdict, who set the limits, each as a bar, three numbers, what to do next, and cautions."""
     verdict = a.judged.verdict
     unmet = verdict[~verdict["met"].astype(bool)]
     unknown = len(unmet) and all(_is_unknown(a, row) for row in unmet.itertuples(index=False))
     key = "some_unknown" if unknown else "some_unmet" if len(unmet) else "all_met"
     if not (len(verdict) and is_set(a.judged.limits, a.judged.records)):
         key = "no_limit" if a.summary["keys"] else "no_limit_keyless"
+    dangers = sum(caution.is_danger for caution in a.judged.cautions)
+    style = "kanon-unmet" if key != "all_met" else "kanon-open" if dangers else "kanon-met"
     counts = {"unmet": len(unmet), "all": len(verdict)} if key.startswith("some") else {}
-    style = "kanon-met" if key == "all_met" else "kanon-unmet"
+    sentence = w.say("all_met_open", count=dangers) if style == "kanon-open" else w.say(key, **counts)
     release = Release.of(a)
     lines = [advice_on(release, row, w) for row in unmet.itertuples(index=False)]
     lines += [w.say("next_met")] if key == "all_met" else []
-    opened = []
-    if cautions:
-        gravest = f" {w.say('gravest', caution=cautions[0].text)}" if key == "all_met" else ""  # else there is no room
-        lines.append(w.say("next_cautions", title=w.say("h_cautions")) + gravest)
-        opened.append(w.say("open_cautions", count=len(cautions)))
-    rows, heads = named_rows(leading_measures(a, w)), {when: w.say(f"c_{when}") for when in ("before", "after")}
-    leading = [(row.measure, row.before if len(a.steps) > 1 else None, row.after) for row in rows]
+    lines += [w.say("next_cautions", count=dangers, title=w.say("h_cautions"))] if dangers else []
+    heads = {when: w.say(f"c_{when}") for when in ("before", "after")}
+    leading = [(title, before if len(a.steps) > 1 else None, after) for title, before, after in leading_measures(a, w)]
     numbers: list[Any] = [
         Picture("numbers", w.say("main_caption"), {"numbers": leading, **heads}),
         folded(w.table(main_measures(a, w), "main_caption")),
         *([Paragraph(w.say("h_next"), "kanon-name"), Bullets(lines)] if lines else []),
+        *cautions,
     ]
 
     def words(row: Any) -> tuple[str, str]:
@@ -141,9 +143,27 @@ def _verdict(a: Analysis, w: Words, cautions: list[Paragraph]) -> list:
     bars: list[Any] = [limit_bars(a, w, words)] if len(verdict) else []
     keys = [w.text("key_line", "kanon-note", keys=w.listed(a.summary["keys"]))] if a.summary["keys"] else []
     return [
-        Paragraph(" ".join([w.say(key, **counts), *opened]), f"kanon-verdict {style}"),
+        Paragraph(sentence, f"kanon-verdict {style}"),
+        Group(_decision(a, w, key == "all_met"), "kanon-decision"),
         Group([*([Group([*keys, *bars])] if keys or bars else []), Group(numbers, "kanon-next")], "kanon-first"),
     ]
+
+
+def _decision(a: Analysis, w: Words, is_met: bool) -> list:
+    """The tightest limit, who set the limits, for whom and when, and what of this the configuration does not say."""
+    asked, decision = {*(a.parameters.get("limits") or ())}, a.parameters.get("decision") or {}
+    asked |= {"k"} if a.parameters.get("k_required") else {*()}
+    count = sum(name in asked for name, _ in a.judged.limits)
+    lines = [tightest(a, w)] if is_met else []
+    added = len(a.judged.limits) - count
+    lines += [w.say("limits_added" if added else "limits_set", set=count, added=added)] if a.judged.limits else []
+    lines += [w.say(f"decision_{name}", text=decision[name]) for name in ("source", "by", "date") if name in decision]
+    lines += [w.say(f"for_{decision['release']}")] if "release" in decision else []
+    missing = [name for name in ("by", "release", "date") if name not in decision]
+    if missing and not (a.internal and a.office is None):  # the workbench has no place to say it
+        lines.append(w.say("not_said", names=w.listed(w.say(f"not_{name}") for name in missing)))
+    lines += [w.say("report_of", date=a.date)]
+    return [Paragraph(line, "kanon-note") for line in lines if line]
 
 
 def _is_unknown(a: Analysis, row: Any) -> bool:
@@ -156,7 +176,8 @@ def _caution(a: Analysis, caution: Caution, w: Words) -> Paragraph:
     text = caution.text
     if text.key == "caution_held_identifier" and not a.internal:
         text = Note(text.key, error=w.say("internal_names"))
-    return Paragraph(w.note(text), "kanon-caution")
+    key = "danger" if caution.is_danger else "no_danger"
+    return Paragraph(w.say(key, text=w.note(text)), f"kanon-caution kanon-{key.replace('_', '-')}")
 
 
 def _others(a: Analysis, w: Words) -> list:

@@ -22,7 +22,7 @@ from kanon_lab.workbench.session import Result
 # Limits that are shown first: the usual ones, and diversity for those who named sensitive variables.
 _FIRST = [*(name for name in LIMITS if limit_of(name).usual), "distinct"]
 # Limits that need another file can only come with a recipe.
-_NAMES = [name for name, measure in LIMITS.items() if not (measure.needs == "population" or limit_of(name).unset)]
+_NAMES = [name for name, measure in LIMITS.items() if not (measure.needs == "population" or name == "k_with")]
 _KS = [2, 3, 5, 10]
 
 

@@ -193,8 +193,8 @@ def test_without_javascript_the_words_and_tables_are_there(chromium, canary_repo
     context.close()
 
 
-@pytest.fixture(scope="module")
-def survey(chromium, tmp_path_factory):
+@pytest.fixture(scope="module", params=LANGUAGES)
+def survey(chromium, tmp_path_factory, request):
     """The report on a survey of 22 variables, on the screen of a laptop."""
     path = tmp_path_factory.mktemp("survey") / "report.html"
     limits = {"k": 3, "global_risk": 0.02, "household_risk": 0.05, "numeric_linkage": 0.05, "household_uniques": 0}
@@ -212,7 +212,9 @@ def survey(chromium, tmp_path_factory):
         "numeric_variables": ["ingreso"],
     }
     with forked_notebooks():
-        make_report("enusc-synthetic", as_config({**roles, "limits": limits, "steps": steps}), path)
+        make_report(
+            "enusc-synthetic", as_config({**roles, "limits": limits, "steps": steps, "language": request.param}), path
+        )
     page = chromium.new_context(viewport={"width": 1366, "height": 768}).new_page()
     page.goto(path.as_uri())
     yield page
@@ -226,6 +228,34 @@ def test_bars_beside_each_other_have_one_scale(survey, width):
       .map(e => [...e.querySelectorAll('.kanon-bar')].map(bar => bar.getBoundingClientRect().width))""")
     survey.set_viewport_size({"width": 1366, "height": 768})
     assert [bars for bars in widths if bars and max(bars) > 1.06 * min(bars)] == []
+
+
+@pytest.mark.parametrize("width", [1366, 390])
+def test_an_opened_explanation_stays_in_its_cell(survey, width):
+    survey.set_viewport_size({"width": width, "height": 768})
+    outside = survey.evaluate("""() => [...document.querySelectorAll('.kanon-says')].filter(e => {
+      e.open = true;
+      const range = document.createRange(), cell = e.closest('th, td').getBoundingClientRect();
+      range.selectNodeContents(e.querySelector('p'));
+      const text = range.getBoundingClientRect();
+      e.open = false;
+      return !text.width || text.right > cell.right + 1 || text.bottom > cell.bottom + 1;
+    }).length""")
+    survey.set_viewport_size({"width": 1366, "height": 768})
+    assert survey.locator(".kanon-says").count() > 10
+    assert outside == 0
+
+
+def test_a_term_that_opens_looks_like_what_is_pressed(survey):
+    summary = survey.locator(".kanon-says summary").first
+    look = "(e, part) => getComputedStyle(e, part)"
+    assert summary.evaluate(f"e => ({look})(e).cursor") == "pointer"
+    assert "▸" in summary.evaluate(f"e => ({look})(e, '::after').content")
+    summary.focus()
+    survey.keyboard.press("Enter")
+    assert "▾" in summary.evaluate(f"e => ({look})(e, '::after').content")
+    assert summary.evaluate(f"e => ({look})(e).outlineStyle") == "solid"
+    survey.keyboard.press("Enter")
 
 
 def test_a_survey_is_read_on_six_screens_and_six_sheets(survey):

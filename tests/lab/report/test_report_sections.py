@@ -15,8 +15,10 @@ from kanon_lab.errors import OptionError
 from kanon_lab.measures.registry import LIMITS
 from kanon_lab.recipes import as_recipe
 from kanon_lab.recipes.settings import LimitSettings
+from kanon_lab.recipes.verdict import Caution
 from kanon_lab.report.analysis import analyse
 from kanon_lab.report.config import as_config
+from kanon_lab.report.measured import leading_measures, losses
 from kanon_lab.report.sections import SECTIONS, section
 from kanon_lab.report.words import Words, texts
 from kanon_lab.terms import Note, wordings
@@ -133,6 +135,83 @@ def test_met_limits_and_no_limits_are_said():
         assert list(section(found, "map")) == []
 
 
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_the_first_screen_says_who_set_the_limits_and_what_is_not_said(language):
+    say = Words(language).say
+    decision = {"source": "<i>rules</i>", "by": "methods unit", "date": "2026-11-27", "release": "scientific"}
+    config = {"key_variables": ["region"], "limits": {"k": 2, "global_risk": 0.9}}
+    for said, missing in ((decision, []), ({"by": "us"}, ["release", "date"]), (None, ["by", "release", "date"])):
+        found = analyse(FRAME[["region"]], as_config({**config, "decision": said}), name="x")
+        text = text_of(found, language, ["summary"])
+        assert say("report_of", date=found.date) in text
+        assert [
+            name for name in ("by", "release", "date") if say(f"not_{name}") in text.split(found.date)[0]
+        ] == missing
+        if said == decision:
+            assert say("for_scientific") in text and "2026-11-27" in text and "<i>rules</i>" in text
+    added = len(found.judged.limits) - 2
+    assert say("limits_added", set=2, added=added) in text
+
+
+def test_the_tightest_limit_is_named_where_all_are_met():
+    settings = {"key_variables": ["region"], "limits": {"k": 2, "global_risk": 0.9, "exposed_by_columns": 0}}
+    found = analyse(FRAME[["region"]], as_config(settings), name="x", internal=True)
+    rows = found.judged.verdict[found.judged.verdict["limit"].astype(float) > 0]
+    distances = {row.name: abs(row.found / row.limit - 1) for row in rows.itertuples(index=False)}
+    text = text_of(found, "en", ["summary"])
+    title = Words("en").plain(LIMITS[min(distances, key=distances.get)])
+    assert f"Tightest limit: {title}. Found " in " ".join(text.split())
+    unmet = analyse(FRAME[["region"]], as_config({**settings, "limits": {"k": 200}}), name="x")
+    assert "Tightest" not in text_of(unmet, "en", ["summary"])
+
+
+def test_the_first_screen_shows_the_dearest_loss(found):
+    """Indicators lost or moved; where none is, the largest share lost. Where nothing is done, nothing is lost."""
+    gone = found.indicators_lost + int((~found.indicators["covered"].astype(bool)).sum())
+    removed = [*SETTINGS["steps"][:1], {"remove_variables": {"variables": ["region"]}}]
+    lost = analyse(FRAME, as_config({**SETTINGS, "steps": removed, "map": None}), name="x", internal=True)
+    assert lost.indicators_lost > 0
+    (title, _, number) = leading_measures(lost, Words("en"))[2]
+    assert title.startswith("indicators lost") and int(number) >= lost.indicators_lost
+    if not gone:
+        (title, before, after) = leading_measures(found, Words("en"))[2]
+        costs = [row.cost(value) for row, value in losses(found) if row.kind == "loss" and row.share]
+        assert (before, after) == ("0%", Words("en").percent(max(costs)))
+    limit = {"key_variables": ["region"], "limits": {"k": 9}, "steps": [{"suppress": {"claim": "true_key"}}]}
+    claimed = analyse(FRAME, as_config(limit), name="x", internal=True)
+    below = claimed.claims.set_index("claim")["records"][claimed.summary["claim"]]
+    assert leading_measures(claimed, Words("en"))[0][2] == str(below)
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_each_caution_stands_once_and_says_whether_it_is_a_danger(language):
+    limits = {"k": 2, "exposed_by_columns": None, "unassigned_columns": None}
+    for k in (2, 300):
+        settings = {**ATTACKED, "sensitive_variables": ["ill"], "limits": {**limits, "k": k}}
+        frame = FRAME.assign(ill=FRAME["region"], sex=1)[["region", "sex", "ill", "income"]]
+        found = analyse(frame, as_config(settings), name="x", internal=True)
+        text = text_of(found, language, ["summary"])
+        dangers = [caution for caution in found.judged.cautions if caution.is_danger]
+        assert dangers and found.judged.met == (k == 2)
+        for caution in found.judged.cautions:
+            assert text.count(Words(language).note(caution.text)) == 1
+        sign = Words(language).say("danger", text="|").split("|")[0]
+        assert text.count(sign) == len(dangers)
+        assert (Words(language).say("all_met_open", count=len(dangers)) in text) == (k == 2)
+
+
+def test_what_only_says_how_something_was_counted_is_no_danger():
+    for key in ("own_class", "perturbed", "homogeneous", "identifier"):
+        caution = Caution(key, 3, ("a",), Note(f"caution_{key}", names=("a",), records=3, k=3, cells=3, content="x"))
+        assert caution.is_danger == (key in ("homogeneous", "identifier"))
+
+
+@pytest.mark.parametrize("name", ["key_linkage", "numeric_linkage", "joint_linkage"])
+def test_links_that_cannot_be_measured_are_advised_on_by_the_table_of_measures(name):
+    for language in ("en", "es"):
+        assert LIMITS[name].unset(language).format(name="N").startswith(("“N”", "«N»"))
+
+
 def test_numbers_are_written_as_in_the_language():
     english, spanish = Words("en"), Words("es")
     assert (english.number(25000.5, 1), spanish.number(25000.5, 1)) == ("25,000.5", "25.000,5")
@@ -212,6 +291,7 @@ def test_each_mark_is_on_the_side_of_its_limit_that_the_verdict_says():
                 assert (side == "above") == (name.startswith("k ") or name == "k")
                 assert (place < limit if side == "above" else place > limit) == unmet, name
                 assert 0 < place < 100, name  # the whole mark is seen
+                assert limit in (60, 2), name  # one of 0 has no room on its allowed side
 
 
 def test_every_limit_says_what_it_counts_and_against_whom():
