@@ -16,6 +16,7 @@ from kanon_lab.recipes.chain import Protection
 from kanon_lab.recipes.map_limits import limit_named, verdict_of
 from kanon_lab.recipes.tradeoff import USUAL_LOSS
 from kanon_lab.recipes.verdict import Judged
+from kanon_lab.roles import usual_claim
 
 # Bands of a quantity that is a key: so many, or fewer.
 _BANDS = 8
@@ -80,7 +81,7 @@ def next_steps(protection: Protection, k: int, told_by: Iterable[str] = ()) -> I
         yield "microaggregate", {"variables": quantities, "k_required": 20, **gaps}
     if keys:
         importance = {name: place for place, name in enumerate(keys, 1)}
-        yield "suppress", {"k_required": k, "importance": importance, "claim": "true_key"}
+        yield "suppress", {"k_required": k, "importance": importance, "claim": usual_claim(spec.missing)}
 
 
 def _is_quantity(protection: Protection, name: str, column: pd.Series) -> bool:

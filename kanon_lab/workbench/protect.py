@@ -99,7 +99,9 @@ class Protect(Place):
         session, w = self.session, self.w
         self.entry, self._name = entry, name
         not_offered = () if name == REMOVED else (REMOVED,) if name in _OF_IDS else (REMOVED, *_IDS)
-        columns = [column for column in session.columns if session.draft.role_of(column) not in not_offered]
+        draft, place = session.draft, None if entry is None else self._place(entry)
+        gone = draft.removed(draft.place_for(name) if place is None else place)
+        columns = [name for name in session.columns if name not in gone and draft.role_of(name) not in not_offered]
         self.form = form = Form(kind_of(name).model, columns, w)
         keys = session.draft.settings.get("key_variables", []) if name == "suppress" else []
         form.values = settings or {"importance": {key: n for n, key in enumerate(keys, 1)}}

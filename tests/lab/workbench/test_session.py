@@ -80,6 +80,76 @@ def test_first_steps_leave_out_what_members_of_a_household_share_and_no_househol
     assert found(alone.with_step("microaggregate", means)) > 0
 
 
+@pytest.fixture
+def with_jobs():
+    """A session on persons of whom a job is known where they work, and a school in some records by chance."""
+    frame = pd.read_csv("survey.csv")[["sex", "age"]]
+    work = np.arange(len(frame)) % 3 != 0
+    frame = frame.assign(work=np.where(work, "yes", "no"), job=np.where(work, frame["age"] % 4, None))
+    frame["school"] = frame["sex"].where(np.random.default_rng(1).random(len(frame)) < 0.5)
+    frame.to_csv("jobs.csv", index=False)
+    session = Session("jobs.csv")
+    roles = {"key_variables": ["work", "job"], "released_as_is": ["age", "sex", "school"]}
+    session.change(session.draft.with_settings(sensitive_variables=None, **roles, limits={"k": 5}))
+    return session
+
+
+def test_an_empty_key_is_asked_about_with_the_columns_that_say_where_it_is_empty(with_jobs):
+    assert with_jobs.empty_keys() == {"job": ["work"]}
+    more = with_jobs.draft.with_role("school", "key_variables")
+    with_jobs.change(more)
+    assert with_jobs.empty_keys() == {"job": ["work"], "school": []}
+    with_jobs.change(more.with_step("remove_variables", {"variables": ["job"]}))
+    assert with_jobs.empty_keys() == {"school": []}
+    with_jobs.change(with_jobs.draft.with_switched(0))
+    assert with_jobs.empty_keys() == {"job": ["work"], "school": []}
+
+
+def test_an_empty_key_that_is_an_answer_counts_as_one_and_the_commands_count_it_so(with_jobs):
+    session = with_jobs
+    keys = pd.read_csv("jobs.csv")[["sex", "job"]]
+    session.change(session.draft.with_role("work", "released_as_is").with_role("sex", "key_variables"))
+
+    def found():
+        verdict = session.judge().judged.verdict.set_index("name")
+        return verdict.loc["k", "found"]
+
+    answers = keys.groupby(["sex", "job"], dropna=False).size().min()
+    assert found() > answers  # any of them may have any job
+    session.change(session.draft.with_missing("category"))
+    assert found() == answers
+    session.change(session.with_first_steps().with_limit("k", 70))
+    steps = session.draft.steps
+    assert [step.settings.get("claim") for step in steps if step.name == "suppress"] == ["own_class"]
+    assert [step.settings.get("claim") for step in session.draft.with_missing("wildcard").steps][-2] == "true_key"
+    assert session.draft.with_missing("wildcard").with_missing("category") == session.draft
+    assert found() >= 70
+    session.write("recipe", "recipe.yml")
+    session.write("protected", "protected.csv")
+    assert yaml.safe_load(Path("recipe.yml").read_text("utf-8"))["missing"] == "category"
+    done = CliRunner().invoke(cli, ["protect", "jobs.csv", "--recipe", "recipe.yml", "--out", "again.csv"])
+    assert done.exit_code == 0, done.output
+    assert Path("again.csv").read_bytes() == Path("protected.csv").read_bytes()
+
+
+@pytest.mark.parametrize(("policy", "claim"), [("wildcard", "true_key"), ("category", "own_class")])
+def test_advice_on_k_names_the_claim_that_meets_it(with_jobs, policy, claim):
+    session = with_jobs
+    session.change(session.draft.with_missing(policy).with_limit("k", 110))
+    w = Speech("en")
+    ((_, advice),) = [row for row in advised(session.judge(), w) if row[0].startswith("k ")]
+    assert w.option(claim) in advice, advice
+    assert {"claim": claim}.items() <= dict(next_steps(session.judge().protection, 110))["suppress"].items()
+
+
+def test_columns_that_a_step_removed_have_no_indicators_unless_it_is_off(session):
+    session.change(session.draft.with_step("remove_variables", {"variables": ["sex"]}))
+    assert session.with_indicators().settings["indicators"]["by"] == ["age"]
+    session.change(session.draft.with_switched(0))
+    assert session.with_indicators().settings["indicators"]["by"] == ["sex"]
+    assert session.draft.removed() == set()
+
+
 def test_a_recipe_which_has_the_seed_is_for_its_owner_alone(session):
     session.write("recipe", "recipe.yml")
     assert Path("recipe.yml").stat().st_mode & 0o777 == 0o600
