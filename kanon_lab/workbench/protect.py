@@ -40,7 +40,7 @@ class Protect(Place):
         self.entry: Entry | None = None
         self._listed: Draft | None = None
         self.form_box = boxed("kanon-form")
-        first = self.button("first_steps", lambda: self._change(self.session.with_first_steps()))
+        first = self.button("first_steps", self._add_first)
         go_on = self.button("go_compare", lambda: self.bench.go("compare"))
         terms = w.terms("global_recoding local_suppression pram microaggregation information_loss true_key")
         self._parts = self.text("about_protect"), terms, row(first), self.kind, self.form_box, self.steps
@@ -85,6 +85,16 @@ class Protect(Place):
             button.tooltip = f"{button.description}: {number} {name}"
         buttons[1].disabled, buttons[2].disabled = place == 0, place == len(draft.steps) - 1
         return boxed("kanon-step", words, row(*buttons))
+
+    def _add_first(self) -> None:
+        """Add the first steps; how far a weight must be rounded takes a while to find."""
+        draft = self.session.draft
+
+        def done(steps: Draft) -> None:
+            if self.session.draft == draft:
+                self._change(steps)
+
+        self.bench.work.submit(self.session.with_first_steps, done, self.bench.say)
 
     def _change(self, draft: Any) -> None:
         self._close()

@@ -15,10 +15,10 @@ import pandas as pd
 from kanon_lab import files
 from kanon_lab.data.microdata import MicrodataFile, read_file
 from kanon_lab.data.sets import DATA_SETS
-from kanon_lab.errors import OptionError, names_only, visible
+from kanon_lab.errors import KanonLabError, OptionError, names_only, visible
 from kanon_lab.measures.registry import LIMITS
 from kanon_lab.recipes.chain import Protection
-from kanon_lab.recipes.next_steps import NextStep, try_next
+from kanon_lab.recipes.next_steps import NextStep, rounded_weight, try_next
 from kanon_lab.recipes.risk_map import Walk, runs_of
 from kanon_lab.recipes.settings import FileSettings, RecipeSettings
 from kanon_lab.recipes.verdict import VERDICT, Judged, Release, judge_release, k_of
@@ -183,8 +183,11 @@ class Session:
         released = {role: names for role, names in roles.items() if names}
         return self.draft.with_settings(indicators=usual_indicators({**guessed, **released}))
 
-    def with_first_steps(self) -> Draft:
-        """The draft with the steps that ``kanon-lab init`` proposes for the roles that were decided, after its own."""
+    def with_first_steps(self, progress: Callable[[str], None] = lambda step: None) -> Draft:
+        """The draft with the steps that ``kanon-lab init`` proposes for the roles that were decided, after its own.
+
+        A weight that brings records below k, or by which households are found, is rounded as far as is needed.
+        """
         roles = {name: self.draft.role_of(name) for name in self.guesses["variable"]}
         shared = self.guesses["variable"].isin(shared_quantities(self.file.frame, roles))
         decided = self.guesses.assign(role=[*roles.values()], unsure=False, shared=shared)
@@ -195,6 +198,13 @@ class Session:
         for step in first_steps(decided, decided[decided["role"] != ""], missing):
             for name, settings in step.items():
                 draft = draft.with_step(name, settings)
+        config = self.config(draft)
+        with suppress(KanonLabError), self._walk.memory.used():  # what cannot be applied is said when it is judged
+            names = [self.name, *(name for name, _ in config.recipe.steps)]
+            protection = self._walk.reach(next(runs_of(0, config.recipe)), lambda place: progress(names[place]))
+            progress("round")
+            rounding = rounded_weight(protection, k_of(config.limits, config.recipe.k_required), config.limits)
+            draft = draft if rounding is None else draft.with_step("round", rounding)
         return draft
 
     def judge(

@@ -10,11 +10,13 @@ import pandas as pd
 import pytest
 import yaml
 from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kanon_lab.cli import cli
 from kanon_lab.errors import OptionError, StorageError
 from kanon_lab.recipes.chain import as_recipe
-from kanon_lab.recipes.next_steps import next_steps
+from kanon_lab.recipes.next_steps import _bases, next_steps
 from kanon_lab.workbench import Draft, Session
 from kanon_lab.workbench.drafts import REMOVED, drafts_folder
 from kanon_lab.workbench.parts import Speech, advised
@@ -148,6 +150,57 @@ def test_columns_that_a_step_removed_have_no_indicators_unless_it_is_off(session
     session.change(session.draft.with_switched(0))
     assert session.with_indicators().settings["indicators"]["by"] == ["sex"]
     assert session.draft.removed() == set()
+
+
+def households(weights) -> Session:
+    """A session on households of two or three persons with a weight for each, and the roles decided."""
+    homes = np.repeat(np.arange(len(weights)), np.arange(len(weights)) % 2 + 2)
+    sex, group = np.random.default_rng(3).integers(0, [[2], [6]], (2, len(homes)))
+    frame = pd.DataFrame({"household": homes + 5000, "sex": sex, "group": group, "weight": np.array(weights)[homes]})
+    frame.sample(frac=1, random_state=1).to_csv("homes.csv", index=False)
+    session = Session("homes.csv")
+    roles = {"key_variables": ["sex", "group"], "household": "household", "weight": "weight"}
+    session.change(session.draft.with_settings(**roles, sensitive_variables=None, limits={"k": 3}))
+    session.change(session.draft.with_settings(limits=session.usual_limits()))
+    return session
+
+
+def weight_judged(session, draft):
+    """Whether no limit is missed by the weight, and the base of the step that rounds it."""
+    verdict = session.judge(draft).judged.verdict
+    bases = [step.settings["base"] for step in draft.steps if step.name == "round"]
+    return not any("weight" in row.columns for row in verdict.itertuples() if not row.met), bases
+
+
+def test_first_steps_round_a_weight_by_which_households_are_found_no_more_than_they_must():
+    session = households(np.random.default_rng(2).uniform(100, 400, 240).round(2))
+    steps = session.with_first_steps()
+    met, (base,) = weight_judged(session, steps)
+    assert met and base > 1
+    (place,) = (place for place, step in enumerate(steps.steps) if step.name == "round")
+    finer = {1: 0.5, 2: 1, 5: 2}[int(str(base)[0])] * 10 ** (len(str(base)) - 1)
+    assert not weight_judged(session, steps.with_step("round", {"variable": ["weight"], "base": finer}, place))[0]
+    assert not weight_judged(session, steps.without_step(place))[0]
+
+
+def test_a_weight_that_tells_no_household_apart_stays_as_it_is():
+    session = households(np.where(np.arange(240) % 2, 20.0, 30.0))
+    assert weight_judged(session, session.with_first_steps()) == (True, [])
+
+
+def test_where_no_rounding_of_the_weight_is_enough_the_coarsest_is_taken_and_the_advice_names_the_weight():
+    session = households(np.geomspace(2, 90000, 240).round(2))
+    steps = session.with_first_steps()
+    assert weight_judged(session, steps) == (False, [2])
+    assert "weight" in " ".join(advice for _, advice in advised(session.judge(steps), Speech("en")))
+
+
+@given(st.floats(0.001, 1e6), st.floats(1, 1000))
+def test_bases_of_a_weight_leave_it_above_0_and_the_next_would_not(least, times):
+    bases = _bases(least, least * times)
+    wider = {1: 2, 2: 2.5, 5: 2}[int(f"{bases[0]:e}"[0])] * bases[0]
+    assert bases == sorted(bases, reverse=True) and round(least / bases[0]) > 0
+    assert round(least * (1 - 1e-9) / wider) == 0
 
 
 def test_a_recipe_which_has_the_seed_is_for_its_owner_alone(session):
