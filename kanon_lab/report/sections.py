@@ -277,6 +277,10 @@ def _utility(a: Analysis, w: Words) -> list:
         (w.explained(row), w.percent(value) if row.share else w.significant(value), value if row.share else None)
         for row, value in losses(a)
     ]
+    if a.summary["weight_totals"]:
+        before, after, change = a.summary["weight_totals"]
+        parts = {"before": w.number(before), "after": w.number(after), "change": w.percent(round(change, 4))}
+        lost.append((w.say("weight_totals"), w.say("totals_changed", **parts), None))
     bars = word_bars(w.say("utility_caption"), [w.say("c_measure"), w.say("c_value")], lost)
     return [Group([bars, Group(indicators)], "kanon-pair"), *below]
 
