@@ -242,8 +242,8 @@ def _diversity(a: Analysis, w: Words) -> list:
 
 
 def _recipe(a: Analysis, w: Words) -> list:
-    k, names = a.summary["k"], w.steps(a.steps["name"])
-    steps = a.steps.assign(name=names)
+    k, names = a.summary["k"], w.steps(a.steps["name"], a.steps["settings"])
+    steps = a.steps.assign(name=w.steps(a.steps["name"]))
     touched = ["step", "name", "settings", "records_touched", "cells_changed", "cells_suppressed", "columns_removed"]
     after = pd.DataFrame(
         {"step": steps["step"], "name": names, "below": steps["below"], **measures_of_steps(a.steps, w)}

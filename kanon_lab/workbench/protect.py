@@ -69,7 +69,7 @@ class Protect(Place):
     def _step(self, place: int, entry: Any) -> Any:
         """A step with what can be done to it."""
         w, draft = self.w, self.session.draft
-        number, name = place + 1, w.step(entry.name)
+        number, name = place + 1, w.step_of(entry.name, entry.settings)
         off = "" if entry.on else f" <em>({escape(w.say('is_off'))})</em>"
         words = widgets.HTML(f"<b>{number} {escape(name)}</b>{off}<br>{escape(w.settings(entry.settings))}")
 
@@ -192,7 +192,8 @@ class Protect(Place):
     def _history(self, result: Result) -> pd.DataFrame:
         """Risk and loss after each step, one row a state."""
         w, history = self.w, result.protection.history
-        rows: dict[str, Any] = {w.say("c_step"): w.steps(history["name"])}
+        settings = [{}, *(step.settings for step in result.protection.steps)]
+        rows: dict[str, Any] = {w.say("c_step"): w.steps(history["name"], settings)}
         below = f"violations_{result.judged.k}_wildcard"
         if below in history:
             rows[w.say("below_k", k=result.judged.k)] = [w.number(value) for value in history[below]]
