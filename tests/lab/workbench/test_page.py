@@ -410,6 +410,24 @@ def test_a_file_that_is_too_large_is_not_taken(opened):
     assert "larger than 100 bytes" in bench._line.value and bench.session.name == "survey.csv"
 
 
+def test_no_verdict_of_another_file_stands_while_a_file_is_read(opened, monkeypatch):
+    bench = opened("survey.csv")
+    bench.change(bench.session.draft.with_limit("k", 3))
+    bench.wait()
+    assert "kanon-unmet" in bench._verdict.value
+    going = Event()
+    monkeypatch.setattr("kanon_lab.workbench.opening.Session", lambda *args, **options: going.wait(30) and 1 / 0)
+    content, now = b"a,b\n1,2\n" * 20, datetime.datetime.now(datetime.UTC)
+    bench.places["file"].upload.value = (
+        {"name": "s.csv", "type": "", "size": len(content), "content": content, "last_modified": now},
+    )
+    assert "A file is being read" in bench._verdict.value and "kanon-unmet" not in bench._verdict.value
+    going.set()
+    bench.wait()
+    assert "ZeroDivisionError" in bench._line.value
+    assert bench.session.name == "survey.csv" and "kanon-unmet" in bench._verdict.value
+
+
 def test_a_file_that_cannot_be_opened_leaves_the_one_there_was(opened):
     bench = opened("survey.csv")
     bench.change(bench.session.draft.with_limit("k", 3))
