@@ -327,7 +327,7 @@ def _summary(protection: Protection, config: ReportConfig, name: str, k: int) ->
 def _weight_totals(protection: Protection) -> list[float] | None:
     """The sums of the weights as they came and as released, and the change (0: none); None where none was changed."""
     name, released = protection.spec.weight, protection.state.released
-    if protection.state.counts is not None or name not in released:
+    if name is None or protection.state.counts is not None or name not in released:
         return None
     if not any(step.changed.get(name) for step in protection.steps):
         return None

@@ -61,8 +61,8 @@ class Release:
         """What a report says."""
         after, counted = a.summary["after"]["expected_reidentifications"], bool(a.left_out)
         records, roles = a.summary["persons"] or a.summary["records"], (a.summary["household"], a.summary["person"])
-        of_limits = a.judged.rarest, a.judged.narrow, a.internal, counted, usual_claim(a.summary["missing"])
-        return cls(a.summary["k"], records, after, *roles, *of_limits)
+        judged, claim = a.judged, usual_claim(a.summary["missing"])
+        return cls(a.summary["k"], records, after, *roles, judged.rarest, judged.narrow, a.internal, counted, claim)
 
     @classmethod
     def of_protection(cls, protection: Protection, judged: Judged) -> Release:
@@ -70,8 +70,8 @@ class Release:
         persons = protection.state.measured.row()["expected_reidentifications"]
         spec, counted = protection.spec, protection.state.counts is not None
         units = protection.n if protection.person is None else int(protection.person.max()) + 1
-        of_limits = judged.rarest, judged.narrow, True, counted, usual_claim(spec.missing)
-        return cls(judged.k, units, persons, spec.household, spec.person, *of_limits)
+        roles, claim = (spec.household, spec.person), usual_claim(spec.missing)
+        return cls(judged.k, units, persons, *roles, judged.rarest, judged.narrow, True, counted, claim)
 
 
 def advice_on(release: Release, row: Any, w: Words, *, remedy: bool = False) -> str:

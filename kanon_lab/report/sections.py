@@ -273,7 +273,7 @@ def _fewest(a: Analysis, w: Words) -> list:
 
 def _utility(a: Analysis, w: Words) -> list:
     indicators, below = ([w.text("utility_left")], []) if a.left_out else _indicators(a, w)
-    lost = [
+    lost: list[Any] = [
         (w.explained(row), w.percent(value) if row.share else w.significant(value), value if row.share else None)
         for row, value in losses(a)
     ]
