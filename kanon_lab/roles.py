@@ -35,6 +35,11 @@ ROLES_OF_SEVERAL = (
 ROLES_WITHOUT_KEYS = ("numeric_variables", "direct_identifiers", "released_as_is")
 
 
+def usual_claim(missing: str) -> str:
+    """The claim that a suppression must reach so that k is met, by what a missing key means (`MISSING_POLICIES`)."""
+    return "true_key" if missing == "wildcard" else "own_class"
+
+
 @dataclass(frozen=True)
 class KeySpec:
     """The roles of the variables of a microdata file.

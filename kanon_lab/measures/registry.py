@@ -275,10 +275,10 @@ _ROWS = [
             "least this many", "3",
             ("For {records} of {all} records, an intruder who knows the true keys finds fewer than {limit} records. "
              "Recode {key} more broadly, which most often makes records rare. Or end the recipe with a step "
-             "suppress: {{k_required: {limit}, claim: true_key}}.",
+             "suppress: {{k_required: {limit}, claim: {claim}}}.",
              "Para {records} de {all} registros, un intruso que conozca las claves verdaderas encuentra menos de "
              "{limit} registros. Recodifique {key} en categorías más amplias: es lo que más los hace raros. "
-             "O termine la receta con un paso suppress: {{k_required: {limit}, claim: true_key}}."),
+             "O termine la receta con un paso suppress: {{k_required: {limit}, claim: {claim}}}."),
             name="k", usual=True,
             title=("k (for an intruder who knows the true keys)",
                    "k (para un intruso que conozca las claves verdaderas)"))),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from math import inf
 from typing import Any
 
@@ -15,7 +16,8 @@ from kanon_lab.measures.registry import LIMITS
 from kanon_lab.recipes.chain import Protection
 from kanon_lab.recipes.map_limits import limit_named, verdict_of
 from kanon_lab.recipes.tradeoff import USUAL_LOSS
-from kanon_lab.recipes.verdict import Judged
+from kanon_lab.recipes.verdict import Judged, Release
+from kanon_lab.roles import usual_claim
 
 # Bands of a quantity that is a key: so many, or fewer.
 _BANDS = 8
@@ -23,6 +25,8 @@ _BANDS = 8
 _ROUNDED = (100, _BANDS)
 # Of the columns by which a limit is not met so many are tried.
 _MOST_TOLD = 3
+# Limits that a weight alone may miss.
+_BY_WEIGHT = ("household_uniques", "exposed_by_columns")
 # A loss below this counts as so much, so that what costs nothing is not infinitely good.
 _LEAST_LOSS = 0.01
 
@@ -80,7 +84,38 @@ def next_steps(protection: Protection, k: int, told_by: Iterable[str] = ()) -> I
         yield "microaggregate", {"variables": quantities, "k_required": 20, **gaps}
     if keys:
         importance = {name: place for place, name in enumerate(keys, 1)}
-        yield "suppress", {"k_required": k, "importance": importance, "claim": "true_key"}
+        yield "suppress", {"k_required": k, "importance": importance, "claim": usual_claim(spec.missing)}
+
+
+def rounded_weight(protection: Protection, k: int, limits: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Settings of a step `round` for a weight that brings records below `k` or tells households apart.
+
+    It is the finest of the bases 1, 2, 5, 10 and so on by which the weight does so no more, as far as the `limits` on
+    it ask; the coarsest that leaves every weight above 0 where none is enough; None where the weight need not change.
+    """
+    weight = protection.spec.weight
+    if weight is None or weight not in protection.state.released:
+        return None
+
+    def tells(chain: Protection) -> bool:
+        release = Release(chain, k)
+        rows = (row for name in _BY_WEIGHT for row in release.rows(name, limits.get(name, 0)))
+        return any(weight in columns for *_, met, _, columns in rows if not met)
+
+    column, enough = plain(protection.state.released[weight]), None
+    bases = _bases(float(column.min()), float(column.max())) if tells(protection) else []
+    for base in bases:  # from the coarsest on
+        if tells(protection.apply("round", {"variable": weight, "base": base})):
+            break
+        enough = base
+    return {"variable": [weight], "base": enough or bases[0]} if bases else None
+
+
+def _bases(least: float, most: float) -> list[float]:
+    """The coarsest base that makes no weight 0, and finer ones, as long as weights have few enough values."""
+    exact = [digit * Decimal(10) ** power for power in range(9, -7, -1) for digit in (5, 2, 1)]
+    bases = [int(base) if base >= 1 else float(base) for base in exact if round(least / float(base)) > 0]
+    return [base for base in bases if base >= (most - least) / (_BANDS * _ROUNDED[0])] or bases[:1]
 
 
 def _is_quantity(protection: Protection, name: str, column: pd.Series) -> bool:

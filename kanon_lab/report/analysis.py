@@ -303,6 +303,7 @@ def _summary(protection: Protection, config: ReportConfig, name: str, k: int) ->
         "records": protection.n,
         "keys": list(spec.key_variables),
         "weight": spec.weight,
+        "weight_totals": _weight_totals(protection),
         "household": spec.household,
         "person": spec.person,
         "persons": None if protection.person is None else int(protection.person.max()) + 1,
@@ -321,6 +322,17 @@ def _summary(protection: Protection, config: ReportConfig, name: str, k: int) ->
         "after": protection.state.measured.row(),
         "perturbed": [name for name in spec.key_variables if name in protection.state.truth.perturbed],
     }
+
+
+def _weight_totals(protection: Protection) -> list[float] | None:
+    """The sums of the weights as they came and as released, and the change (0: none); None where none was changed."""
+    name, released = protection.spec.weight, protection.state.released
+    if name is None or protection.state.counts is not None or name not in released:
+        return None
+    if not any(step.changed.get(name) for step in protection.steps):
+        return None
+    before, after = (float(frame[name].sum()) for frame in (protection.original, released))
+    return [before, after, after / before - 1]
 
 
 def _identifiers(protection: Protection, name: str, step: int) -> str | None:

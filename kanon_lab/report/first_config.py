@@ -24,6 +24,7 @@ from kanon_lab.recipes.yaml_file import dump_yaml
 from kanon_lab.report import shapes
 from kanon_lab.report.shapes import NUMBERS, kind_of
 from kanon_lab.report.words import Words
+from kanon_lab.roles import usual_claim
 from kanon_lab.rules import ISO
 from kanon_lab.terms import texts as words_of
 
@@ -488,8 +489,10 @@ def _unread_codes(unanswered: Mapping[str, Sequence[str | float]] | None, texts:
     return _comment(texts["unanswered"]) + _commented({"missing_codes": dict(unanswered)})
 
 
-def first_steps(guesses: pd.DataFrame, sure: pd.DataFrame) -> list[dict[str, Any]]:
+def first_steps(guesses: pd.DataFrame, sure: pd.DataFrame, missing: str = "wildcard") -> list[dict[str, Any]]:
     """Steps to begin with, which go with the limits: each is there for one of them; roles are those of `sure`.
+
+    A missing key means what `missing` says, one of `kanon_lab.roles.MISSING_POLICIES`.
 
     Quantities are grouped, but those that members of a household share are left out with its ID: by equal values, and
     by group means, an intruder would put the members together again.
@@ -520,7 +523,7 @@ def first_steps(guesses: pd.DataFrame, sure: pd.DataFrame) -> list[dict[str, Any
             if name in gaps:
                 steps.append({"microaggregate": {"variables": [name], "k_required": size, "missing": "leave"}})
     importance = {name: place for place, name in enumerate(keys, 1)}
-    return [*steps, {"shuffle_records": {}}, {"suppress": {"importance": importance, "claim": "true_key"}}]
+    return [*steps, {"shuffle_records": {}}, {"suppress": {"importance": importance, "claim": usual_claim(missing)}}]
 
 
 def reason(row: Any, texts: dict[str, str], called: Mapping[str, str] | None = None) -> str:

@@ -12,6 +12,7 @@ import pandas as pd
 from kanon_lab.columns import named_rows
 from kanon_lab.measures.registry import LIMITS, MEASURES, Measure, limit_of, measures
 from kanon_lab.report.words import Few, Words
+from kanon_lab.roles import usual_claim
 from kanon_lab.terms import agreed
 
 if TYPE_CHECKING:
@@ -54,13 +55,15 @@ class Release:
     narrow: tuple[str, ...]  # The variables that cannot
     internal: bool  # Whether the office reads it
     counted: bool  # Whether there are an engine's counts only
+    claim: str  # That a suppression must reach
 
     @classmethod
     def of(cls, a: Analysis) -> Release:
         """What a report says."""
         after, counted = a.summary["after"]["expected_reidentifications"], bool(a.left_out)
         records, roles = a.summary["persons"] or a.summary["records"], (a.summary["household"], a.summary["person"])
-        return cls(a.summary["k"], records, after, *roles, a.judged.rarest, a.judged.narrow, a.internal, counted)
+        judged, claim = a.judged, usual_claim(a.summary["missing"])
+        return cls(a.summary["k"], records, after, *roles, judged.rarest, judged.narrow, a.internal, counted, claim)
 
     @classmethod
     def of_protection(cls, protection: Protection, judged: Judged) -> Release:
@@ -68,7 +71,8 @@ class Release:
         persons = protection.state.measured.row()["expected_reidentifications"]
         spec, counted = protection.spec, protection.state.counts is not None
         units = protection.n if protection.person is None else int(protection.person.max()) + 1
-        return cls(judged.k, units, persons, spec.household, spec.person, judged.rarest, judged.narrow, True, counted)
+        roles, claim = (spec.household, spec.person), usual_claim(spec.missing)
+        return cls(judged.k, units, persons, *roles, judged.rarest, judged.narrow, True, counted, claim)
 
 
 def advice_on(release: Release, row: Any, w: Words, *, remedy: bool = False) -> str:
@@ -94,6 +98,7 @@ def advice_on(release: Release, row: Any, w: Words, *, remedy: bool = False) -> 
         "wide": w.listed(name for name in row.columns if name not in release.narrow),
         "level": w.percent(row.level),
         "k": w.number(release.k),
+        "claim": release.claim,
         "columns": (
             w.listed(row.columns) or w.say("the_order") if release.internal or limit.named else w.say("internal_names")
         ),

@@ -173,7 +173,9 @@ def step_path(a: Analysis, w: Words) -> list[Part]:
             numbers[-1] = f"{numbers[-1].split('–')[0]}–{number}"
         else:
             line, numbers = [*line, (place[0], place[1])], [*numbers, str(number)]
-    rows = zip(a.steps["step"], w.steps(a.steps["name"]), risk["words"], loss["words"], strict=True)
+    rows = zip(
+        a.steps["step"], w.steps(a.steps["name"], a.steps["settings"]), risk["words"], loss["words"], strict=True
+    )
     lines = [[f"{number} {name}", *words] for number, name, *words in rows]
     text = w.say("path_alt", risk=risk["title"], loss=loss["title"])
     points = [(*place, "", number, "") for place, number in zip(line, numbers, strict=True)]

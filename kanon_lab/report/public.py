@@ -171,13 +171,16 @@ class _Rounding:
 
     def summary(self, summary: Mapping[str, Any]) -> dict[str, Any]:
         """The summary with the measures that may be shown, and the steps of its counts."""
-        rounded: dict[str, dict[str, Any]] = {"before": {}, "after": {}}
-        for when, shown in rounded.items():
+        rounded: dict[str, Any] = {"before": {}, "after": {}}
+        for when, shown in [*rounded.items()]:
             for name, value in summary[when].items():
                 if (row := find_measure(name)) is not None and row.rounding:
                     released = when == "after" or self.last == 0  # with no step, the file as it came is released
                     earlier = [summary["before"].get(name)] if self.last else ()
                     shown[name] = self.round_as(getattr(_Rounding, row.rounding), value, released, earlier)
+        if summary["weight_totals"]:
+            *totals, change = summary["weight_totals"]
+            rounded["weight_totals"] = [*(_digits(total, 3) for total in totals), round(change, 3)]
         return {**summary, **rounded, "step": self.step, "step_of_categories": self.step_of_categories}
 
     def judged(self, judged: Judged) -> Judged:

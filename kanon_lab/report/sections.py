@@ -263,8 +263,8 @@ def _diversity(a: Analysis, w: Words) -> list:
 
 
 def _recipe(a: Analysis, w: Words) -> list:
-    k, names = a.summary["k"], w.steps(a.steps["name"])
-    steps = a.steps.assign(name=names)
+    k, names = a.summary["k"], w.steps(a.steps["name"], a.steps["settings"])
+    steps = a.steps.assign(name=w.steps(a.steps["name"]))
     touched = ["step", "name", "settings", "records_touched", "cells_changed", "cells_suppressed", "columns_removed"]
     after = pd.DataFrame(
         {"step": steps["step"], "name": names, "below": steps["below"], **measures_of_steps(a.steps, w)}
@@ -294,10 +294,14 @@ def _fewest(a: Analysis, w: Words) -> list:
 
 def _utility(a: Analysis, w: Words) -> list:
     indicators, below = ([w.text("utility_left")], []) if a.left_out else _indicators(a, w)
-    lost = [
+    lost: list[Any] = [
         (w.explained(row), w.percent(value) if row.share else w.significant(value), value if row.share else None)
         for row, value in losses(a)
     ]
+    if a.summary["weight_totals"]:
+        before, after, change = a.summary["weight_totals"]
+        parts = {"before": w.number(before), "after": w.number(after), "change": w.percent(round(change, 4))}
+        lost.append((w.say("weight_totals"), w.say("totals_changed", **parts), None))
     bars = word_bars(w.say("utility_caption"), [w.say("c_measure"), w.say("c_value")], lost)
     return [Group([bars, Group(indicators)], "kanon-pair"), *below]
 

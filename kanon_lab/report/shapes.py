@@ -55,6 +55,8 @@ _NO_LABEL = re.compile(
     r"missing|refus\w*|not (stated|reported|available)|n\.?[sc]\.?\s?/?\s?n\.?[rc]\.?|ns|nc|nr|"
     r"(sin|sense) (dat\w*|respuesta|resposta|informaci\w*)|descon\w*|rehús\w*|rehus\w*)\b"
 )
+# Values of a column that says where another is empty, at most, and records in which that is, at least.
+_SAYING, _ENOUGH = 30, 20
 # Words of a label that is like a name; a longer one is a question, in which any word may stand.
 _LABEL_WORDS = 5
 # Units of a sample have so often the same number of records; households have not.
@@ -243,6 +245,13 @@ def depends(column: pd.Series, other: pd.Series) -> bool:
     codes, values = pd.factorize(other, use_na_sentinel=False)
     own, distinct = pd.factorize(column, use_na_sentinel=False)
     return len(np.unique(codes * len(distinct) + own)) == len(values)
+
+
+def saying_empty(frame: pd.DataFrame, name: str) -> list[str]:
+    """Columns of few values and no empty cell that say in which records a column is empty, as work does of a job."""
+    empty = frame[name].isna()
+    few = [str(other) for other, column in frame.items() if column.notna().all() and 1 < column.nunique() <= _SAYING]
+    return [other for other in few if empty.sum() >= _ENOUGH and depends(empty, frame[other])]
 
 
 @dataclass(frozen=True)

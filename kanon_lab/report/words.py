@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import zip_longest
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from kanon_lab.digits import is_finite, local, number, percent, rounded
+from kanon_lab.errors import shortened
 from kanon_lab.measures.registry import Measure
 from kanon_lab.show.parts import Explained, Paragraph, Part, Section, Table
 from kanon_lab.terms import TERMS, Note, agreed, in_english, worded, wordings
@@ -16,6 +18,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from kanon_lab.show.page import Figure
+
+
+# So many columns of a step are named beside its title.
+_MOST_COLUMNS = 3
 
 
 class Few(int):
@@ -146,9 +152,24 @@ class Words:
         title = self.plain(measure) if level is None else measure.at(level).called(self.language)
         return f"{title} (%)" if measure.share else title
 
-    def steps(self, names: Iterable[str]) -> list[str]:
-        """What the states of a file are called: as it came, and after each step by the title of that."""
-        return [self.say("as_it_came"), *(self.step(name) for name in [*names][1:])]
+    def steps(self, names: Iterable[str], settings: Iterable[Any] = ()) -> list[str]:
+        """What the states of a file are called: as it came, and after each step by its title and its columns.
+
+        The `settings` of each step, if they are given, are mappings, or a line of YAML without its brackets.
+        """
+        pairs = zip_longest([*names][1:], [*settings][1:])
+        return [self.say("as_it_came"), *(self.step_of(name, inner or {}) for name, inner in pairs)]
+
+    def step_of(self, name: str, settings: Any) -> str:
+        """The title of a step with the columns that its settings name."""
+        if isinstance(settings, str):
+            from kanon_lab.recipes.yaml_file import parse_yaml
+
+            settings = parse_yaml(f"{{{settings}}}", name)
+        several = settings.get("variables", settings.get("variable")) or []
+        columns = [shortened(str(column)) for column in ([several] if isinstance(several, str) else several)]
+        more = ", \N{HORIZONTAL ELLIPSIS}" if len(columns) > _MOST_COLUMNS else ""
+        return f"{self.step(name)}: {self.listed(columns[:_MOST_COLUMNS])}{more}" if columns else self.step(name)
 
     def step(self, name: str) -> str:
         """The title of a step; of one that has none its name."""

@@ -14,6 +14,7 @@ from kanon_lab.errors import KanonLabError, names_only
 from kanon_lab.recipes.steps import STEPS
 from kanon_lab.recipes.yaml_file import beside, dump_yaml, read_yaml
 from kanon_lab.report.config import as_config
+from kanon_lab.roles import usual_claim
 
 #: Roles of one column and of several, as a configuration calls them.
 SINGLES = ("weight", "household", "person")
@@ -94,9 +95,21 @@ class Draft:
             if column in listed(self.settings.get(role)):
                 return role
         single = next((role for role in SINGLES if self.settings.get(role) == column), "")
-        removing = [step for step in self.steps if step.name == REMOVED and step.on]
-        removed = any(column in listed(step.settings.get("variables")) for step in removing)
-        return single or (REMOVED if removed else "")
+        return single or (REMOVED if column in self.removed() else "")
+
+    def removed(self, place: int | None = None) -> set[str]:
+        """Columns that the steps before `place` (by default all) remove; a step that is off removes none."""
+        removing = [step for step in self.steps[:place] if step.name == REMOVED and step.on]
+        return {name for step in removing for name in listed(step.settings.get("variables"))}
+
+    def with_missing(self, policy: str) -> Draft:
+        """With another meaning of an empty key (`MISSING_POLICIES`); suppressions that met its claim meet the new."""
+        before, claim = (usual_claim(missing) for missing in (self.settings.get("missing", "wildcard"), policy))
+        steps = [
+            step._replace(settings={**step.settings, "claim": claim}) if step.settings.get("claim") == before else step
+            for step in self.steps
+        ]
+        return self.with_settings(missing=policy)._of(steps)
 
     def undecided(self, columns: Iterable[str]) -> list[str]:
         """Those of the columns about which nothing was decided: a release that has them is not met."""

@@ -48,7 +48,14 @@ class Opening(Place):
         more.set_title(0, w.say("how_read"))
         self.facts, self.offer = widgets.VBox(), widgets.VBox()
         start = self.button("open", lambda: self.open(self.file.value), style="primary")
-        choose = [self.text("about_file"), self.file, self.recipe, more, row(start, self.upload)]
+        choose = [
+            self.text("about_file"),
+            self.file,
+            self.recipe,
+            more,
+            row(start, self.upload),
+            self.text("receiving"),
+        ]
         tour = "".join(f"<li>{escape(w.say(f'tour_{n}'))}</li>" for n in range(1, 7))
         guide = widgets.HTML(f"<details><summary>{escape(w.say('tour'))}</summary><ol>{tour}</ol></details>")
         self.box.children = (self.heading("place_file"), self.offer, *choose, guide, self.facts)

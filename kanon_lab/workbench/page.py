@@ -132,7 +132,11 @@ class Workbench:
             self.say(line)
             if self.session is not None and self.fresh is None:
                 self.update()
+            elif self.session is None:
+                self._show_verdict("no_file")
 
+        self.result = None  # no verdict stands there while another file is read
+        self._show_verdict("opening")
         self.work.submit(job, self.opened, failed)
 
     def wait(self) -> None:
@@ -170,7 +174,7 @@ class Workbench:
     @property
     def why(self) -> str:
         """Why there is no verdict, by the key of its words."""
-        return "no_file" if self.session is None else self._why
+        return "no_file" if self.session is None and self._why != "opening" else self._why
 
     @property
     def judged(self) -> Result:

@@ -40,7 +40,7 @@ class Protect(Place):
         self.entry: Entry | None = None
         self._listed: Draft | None = None
         self.form_box = boxed("kanon-form")
-        first = self.button("first_steps", lambda: self._change(self.session.with_first_steps()))
+        first = self.button("first_steps", self._add_first)
         go_on = self.button("go_compare", lambda: self.bench.go("compare"))
         terms = w.terms("global_recoding local_suppression pram microaggregation information_loss true_key")
         self._parts = self.text("about_protect"), terms, row(first), self.kind, self.form_box, self.steps
@@ -69,7 +69,7 @@ class Protect(Place):
     def _step(self, place: int, entry: Any) -> Any:
         """A step with what can be done to it."""
         w, draft = self.w, self.session.draft
-        number, name = place + 1, w.step(entry.name)
+        number, name = place + 1, w.step_of(entry.name, entry.settings)
         off = "" if entry.on else f" <em>({escape(w.say('is_off'))})</em>"
         words = widgets.HTML(f"<b>{number} {escape(name)}</b>{off}<br>{escape(w.settings(entry.settings))}")
 
@@ -86,6 +86,16 @@ class Protect(Place):
         buttons[1].disabled, buttons[2].disabled = place == 0, place == len(draft.steps) - 1
         return boxed("kanon-step", words, row(*buttons))
 
+    def _add_first(self) -> None:
+        """Add the first steps; how far a weight must be rounded takes a while to find."""
+        draft = self.session.draft
+
+        def done(steps: Draft) -> None:
+            if self.session.draft == draft:
+                self._change(steps)
+
+        self.bench.work.submit(self.session.with_first_steps, done, self.bench.say)
+
     def _change(self, draft: Any) -> None:
         self._close()
         self.bench.change(draft)
@@ -99,7 +109,9 @@ class Protect(Place):
         session, w = self.session, self.w
         self.entry, self._name = entry, name
         not_offered = () if name == REMOVED else (REMOVED,) if name in _OF_IDS else (REMOVED, *_IDS)
-        columns = [column for column in session.columns if session.draft.role_of(column) not in not_offered]
+        draft, place = session.draft, None if entry is None else self._place(entry)
+        gone = draft.removed(draft.place_for(name) if place is None else place)
+        columns = [name for name in session.columns if name not in gone and draft.role_of(name) not in not_offered]
         self.form = form = Form(kind_of(name).model, columns, w)
         keys = session.draft.settings.get("key_variables", []) if name == "suppress" else []
         form.values = settings or {"importance": {key: n for n, key in enumerate(keys, 1)}}
@@ -180,7 +192,8 @@ class Protect(Place):
     def _history(self, result: Result) -> pd.DataFrame:
         """Risk and loss after each step, one row a state."""
         w, history = self.w, result.protection.history
-        rows: dict[str, Any] = {w.say("c_step"): w.steps(history["name"])}
+        settings = [{}, *(step.settings for step in result.protection.steps)]
+        rows: dict[str, Any] = {w.say("c_step"): w.steps(history["name"], settings)}
         below = f"violations_{result.judged.k}_wildcard"
         if below in history:
             rows[w.say("below_k", k=result.judged.k)] = [w.number(value) for value in history[below]]

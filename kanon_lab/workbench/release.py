@@ -73,6 +73,8 @@ class Releasing(Place):
         session, w, result = self.session, self.w, self.bench.fresh
         undecided = session.draft.undecided(session.columns)
         questions = [w.say("decide", columns=w.listed(map(visible, undecided)))] if undecided else []
+        empty = {} if "missing" in session.draft.settings else session.empty_keys()
+        questions += [w.say("decide_empty", columns=w.listed(map(visible, empty)))] if empty else []
         if result is None:
             return [*questions, w.say(self.bench.why)]
         questions += [f"{title}: {advice}" for title, advice in advised(result, w)]

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +15,15 @@ import pandas as pd
 from kanon_lab import files
 from kanon_lab.data.microdata import MicrodataFile, read_file
 from kanon_lab.data.sets import DATA_SETS
-from kanon_lab.errors import OptionError, names_only, visible
+from kanon_lab.errors import KanonLabError, OptionError, names_only, visible
 from kanon_lab.measures.registry import LIMITS
 from kanon_lab.recipes.chain import Protection
-from kanon_lab.recipes.next_steps import NextStep, try_next
+from kanon_lab.recipes.next_steps import NextStep, rounded_weight, try_next
 from kanon_lab.recipes.risk_map import Walk, runs_of
 from kanon_lab.recipes.settings import FileSettings, RecipeSettings
 from kanon_lab.recipes.verdict import VERDICT, Judged, Release, judge_release, k_of
 from kanon_lab.recipes.yaml_file import dump_yaml, parse_yaml, seen_from
+from kanon_lab.report import shapes
 from kanon_lab.report.analysis import Analysis, analyse_release
 from kanon_lab.report.build import make_report
 from kanon_lab.report.config import ReportConfig, as_config
@@ -35,7 +37,7 @@ from kanon_lab.report.first_config import (
 )
 from kanon_lab.report.shapes import check_named, unanswered
 from kanon_lab.terms import texts
-from kanon_lab.workbench.drafts import LISTS, REMOVED, SINGLES, Draft, Drafts, listed
+from kanon_lab.workbench.drafts import LISTS, SINGLES, Draft, Drafts, listed
 
 #: Names of what is written, unless others are given.
 RECIPE, PAGE, INTERNAL, PROTECTED = "recipe.yml", "report.html", "internal.html", "protected"
@@ -92,6 +94,7 @@ class Session:
             self.file: MicrodataFile = read_file(source, **{"max_bytes": files.limit(), **reading})
         check_named(self.file, self.name)
         self.guesses = guess_roles(self.file.frame, self.file.labels, self.file.variable_labels)
+        self._saying = cache(partial(shapes.saying_empty, self.file.frame.set_axis(self.columns, axis=1)))
         if draft is None:  # the very configuration that `kanon-lab init` writes
             codes = unanswered(self.file.frame, self.file.labels)
             first = first_config(self.guesses, file=self.name, language=language, unanswered=codes)
@@ -163,27 +166,45 @@ class Session:
         """Limits to begin with, for the roles that were decided."""
         return usual_limits({role for role in _OF_STEPS if self.draft.settings.get(role)})
 
+    def empty_keys(self) -> dict[str, list[str]]:
+        """Released keys with empty cells, each with the columns that say where it is empty, which need no empty cell.
+
+        As long as nothing says what an empty key means, it is an open question: it may be an answer.
+        """
+        keys, guesses = listed(self.draft.settings.get(LISTS[0])), self.guesses[self.guesses["missing"] > 0]
+        gone = self.draft.removed()
+        return {name: self._saying(name) for name in guesses["variable"] if name in keys and name not in gone}
+
     def with_indicators(self) -> Draft:
         """The draft with indicators of what is released, by the roles decided and the guesses of the design."""
         guessed = {role: list(rows["variable"]) for role, rows in self.guesses.groupby("role") if "." in str(role)}
-        gone = {
-            name for step in self.draft.steps if step.name == REMOVED for name in listed(step.settings["variables"])
-        }
+        gone = self.draft.removed()
         roles = {role: [name for name in listed(self.draft.settings.get(role)) if name not in gone] for role in LISTS}
         released = {role: names for role, names in roles.items() if names}
         return self.draft.with_settings(indicators=usual_indicators({**guessed, **released}))
 
-    def with_first_steps(self) -> Draft:
-        """The draft with the steps that ``kanon-lab init`` proposes for the roles that were decided, after its own."""
+    def with_first_steps(self, progress: Callable[[str], None] = lambda step: None) -> Draft:
+        """The draft with the steps that ``kanon-lab init`` proposes for the roles that were decided, after its own.
+
+        A weight that brings records below k, or by which households are found, is rounded as far as is needed.
+        """
         roles = {name: self.draft.role_of(name) for name in self.guesses["variable"]}
         shared = self.guesses["variable"].isin(shared_quantities(self.file.frame, roles))
         decided = self.guesses.assign(role=[*roles.values()], unsure=False, shared=shared)
         draft, k = self.draft, self.usual_limits().get("k")
         if k is not None and "k_required" not in draft.settings:  # steps need it
             draft = draft.with_limit("k", draft.settings.get("limits", {}).get("k", k))
-        for step in first_steps(decided, decided[decided["role"] != ""]):
+        missing = self.draft.settings.get("missing", "wildcard")
+        for step in first_steps(decided, decided[decided["role"] != ""], missing):
             for name, settings in step.items():
                 draft = draft.with_step(name, settings)
+        config = self.config(draft)
+        with suppress(KanonLabError), self._walk.memory.used():  # what cannot be applied is said when it is judged
+            names = [self.name, *(name for name, _ in config.recipe.steps)]
+            protection = self._walk.reach(next(runs_of(0, config.recipe)), lambda place: progress(names[place]))
+            progress("round")
+            rounding = rounded_weight(protection, k_of(config.limits, config.recipe.k_required), config.limits)
+            draft = draft if rounding is None else draft.with_step("round", rounding)
         return draft
 
     def judge(

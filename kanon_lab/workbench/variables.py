@@ -15,7 +15,7 @@ from kanon_lab.report.first_config import reason
 from kanon_lab.report.pictures import frequencies
 from kanon_lab.terms import texts
 from kanon_lab.workbench.drafts import CHOICES, REMOVED
-from kanon_lab.workbench.parts import Place, boxed, row
+from kanon_lab.workbench.parts import WIDE, Place, boxed, row
 
 # Rows of a page; each has three widgets.
 _ROWS = 30
@@ -33,6 +33,11 @@ class Variables(Place):
     def __init__(self, bench: Any) -> None:
         super().__init__(bench)
         self.state, self.list = widgets.HTML(), widgets.VBox()
+        options = [(self.w.say(f"empty_{policy}"), policy) for policy in ("", "category", "wildcard")]
+        self.empty = widgets.Dropdown(options=options, description=self.w.say("empty_cells"), **WIDE)
+        self.follow(self.empty, lambda policy: policy and self.bench.change(self.session.draft.with_missing(policy)))
+        self.asked = widgets.HTML()
+        self.of_empty = widgets.VBox([self.asked, self.empty])
         self.roles: dict[str, Any] = {}
         self.page, self._order = 0, list[Any]()
         self.before = self.button("page_before", lambda: self._turn(-1))
@@ -41,7 +46,8 @@ class Variables(Place):
         as_is = self.button("all_as_is", self._release_undecided)
         terms = self.w.terms("key_variables direct_identifiers sensitive_variable")
         about = (self.heading("place_variables"), self.text("about_variables"), terms)
-        self.box.children = (*about, self.state, self.list, row(self.before, self.after), row(as_is, go_on))
+        turns, ends = row(self.before, self.after), row(as_is, go_on)
+        self.box.children = (*about, self.state, self.of_empty, self.list, turns, ends)
 
     def fill(self) -> None:
         session = self.session
@@ -52,6 +58,16 @@ class Variables(Place):
         undecided = len(session.draft.undecided(session.columns))
         key = "some_undecided" if undecided else "all_decided"
         self.state.value = f"<p role='status'>{escape(self.w.say(key, columns=undecided))}</p>"
+        self._ask_of_empty()
+
+    def _ask_of_empty(self) -> None:
+        """Ask whether an empty key is an answer, where there is any; the files of one recipe have one answer."""
+        w, empty, missing = self.w, self.session.empty_keys(), self.session.draft.settings.get("missing", "")
+        said = [w.say("empty_said", column=visible(name), by=w.listed(by)) for name, by in empty.items() if by]
+        lines = [w.say("empty_asked", columns=w.listed(map(visible, empty))), *said]
+        self.asked.value = f"<p>{escape(' '.join(lines))}</p>"
+        self.empty.value = missing if missing in ("category", "wildcard") else ""
+        self.of_empty.layout.display = None if empty else "none"
 
     def _ordered(self) -> list[Any]:
         """The guesses, those that are unsure or that were not written first."""

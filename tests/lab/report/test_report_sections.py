@@ -322,6 +322,23 @@ def test_nothing_of_two_values_is_to_be_made_coarser():
             assert (texts()["do_nothing_broader"][language] in text) == (keys == ["sex"])
 
 
+@pytest.mark.parametrize(
+    ("internal", "language", "shown"),
+    [
+        (True, "en", "3,995 and 4,000 (0.13%)"),
+        (True, "es", "3.995 y 4.000 (0,13 %)"),
+        (False, "en", "3,990 and 4,000 (0.1%)"),
+    ],
+)
+def test_the_sum_of_weights_that_a_step_changed_stands_with_what_was_lost(internal, language, shown):
+    frame = FRAME.assign(weight=np.repeat([9.5, 10.475], 200)).drop(columns="rut")
+    settings = {"key_variables": ["region"], "weight": "weight", "limits": {"k": 3}}
+    for steps, is_shown in (([{"round": {"variable": "weight", "base": 5}}], True), ([], False)):
+        found = analyse(frame, as_config({**settings, "steps": steps}), name="x", internal=internal)
+        text = text_of(found, language, ["utility"])
+        assert (texts()["weight_totals"][language] in text, shown in text) == (is_shown, is_shown), text
+
+
 def test_an_unknown_section_is_refused(found):
     with pytest.raises(OptionError, match="no section"):
         section(found, "sumary")

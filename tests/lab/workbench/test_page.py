@@ -94,6 +94,60 @@ def test_what_the_file_does_not_allow_gets_its_line_and_is_taken_back(opened):
     assert "kanon-fault" in "".join(field.fault.value for field in form.fields.values()) + form.fault.value
 
 
+def test_whether_an_empty_key_is_an_answer_is_an_open_question_until_it_is_answered(opened):
+    frame = pd.read_csv("survey.csv").assign(work=lambda rows: ["yes" if n % 3 else "no" for n in range(len(rows))])
+    frame.assign(job=(frame["age"] % 4).where(frame["work"] == "yes")).to_csv("jobs.csv", index=False)
+    bench = opened("jobs.csv")
+    variables, release = bench.places["variables"], bench.places["release"]
+    variables.fill()
+    empty_before = set(bench.session.empty_keys())
+    variables.roles["job"].value = "key_variables"
+    bench.wait()
+    bench.go("variables")
+    assert variables.of_empty.layout.display is None and variables.empty.value == ""
+    assert "job" in variables.asked.value and "follows from work" in variables.asked.value
+    bench.go("release")
+    assert "whether an empty cell of" in release.open_questions.value
+    bench.go("variables")
+    variables.empty.value = "category"
+    bench.wait()
+    assert bench.session.draft.settings["missing"] == "category"
+    bench.go("release")
+    assert (
+        "whether an empty cell of" not in release.open_questions.value and "missing: category" in release.recipe.value
+    )
+    bench.undo.click()
+    bench.wait()
+    bench.go("variables")
+    assert variables.empty.value == "" and "missing" not in bench.session.draft.settings
+    for name in {*empty_before, "job"}:
+        variables.roles[name].value = "released_as_is"
+        bench.wait()
+    assert variables.of_empty.layout.display == "none"
+
+
+def test_columns_that_earlier_steps_removed_are_not_offered_to_later_ones(opened):
+    bench = opened("survey.csv")
+    bench.go("protect")
+    protect = bench.places["protect"]
+    bench.change(bench.session.draft.with_step("remove_variables", {"variables": ["age"]}))
+    bench.wait()
+    (entry,) = bench.session.draft.steps
+
+    def offered(name):
+        protect.kind.value = name
+        columns = protect.form.fields["variable" if "variable" in protect.form.fields else "variables"].control.options
+        press(protect.form_box, "Close without it")
+        return columns
+
+    assert "age" not in offered("top_code") and "age" not in offered("remove_variables")
+    protect._show_form(entry.name, entry, entry.settings)
+    assert protect.form.fields["variables"].value == ["age"]
+    bench.change(bench.session.draft.with_switched(0))
+    bench.wait()
+    assert "age" in offered("top_code")
+
+
 def test_undo_and_redo(opened):
     bench = opened("survey.csv")
     role = bench.places["variables"]
@@ -354,6 +408,24 @@ def test_a_file_that_is_too_large_is_not_taken(opened):
         upload.value = ({"name": "s.csv", "type": "", "size": 180, "content": content, "last_modified": now},)
     bench.wait()
     assert "larger than 100 bytes" in bench._line.value and bench.session.name == "survey.csv"
+
+
+def test_no_verdict_of_another_file_stands_while_a_file_is_read(opened, monkeypatch):
+    bench = opened("survey.csv")
+    bench.change(bench.session.draft.with_limit("k", 3))
+    bench.wait()
+    assert "kanon-unmet" in bench._verdict.value
+    going = Event()
+    monkeypatch.setattr("kanon_lab.workbench.opening.Session", lambda *args, **options: going.wait(30) and 1 / 0)
+    content, now = b"a,b\n1,2\n" * 20, datetime.datetime.now(datetime.UTC)
+    bench.places["file"].upload.value = (
+        {"name": "s.csv", "type": "", "size": len(content), "content": content, "last_modified": now},
+    )
+    assert "A file is being read" in bench._verdict.value and "kanon-unmet" not in bench._verdict.value
+    going.set()
+    bench.wait()
+    assert "ZeroDivisionError" in bench._line.value
+    assert bench.session.name == "survey.csv" and "kanon-unmet" in bench._verdict.value
 
 
 def test_a_file_that_cannot_be_opened_leaves_the_one_there_was(opened):

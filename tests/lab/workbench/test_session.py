@@ -10,11 +10,13 @@ import pandas as pd
 import pytest
 import yaml
 from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kanon_lab.cli import cli
 from kanon_lab.errors import OptionError, StorageError
 from kanon_lab.recipes.chain import as_recipe
-from kanon_lab.recipes.next_steps import next_steps
+from kanon_lab.recipes.next_steps import _bases, next_steps
 from kanon_lab.workbench import Draft, Session
 from kanon_lab.workbench.drafts import REMOVED, drafts_folder
 from kanon_lab.workbench.parts import Speech, advised
@@ -78,6 +80,127 @@ def test_first_steps_leave_out_what_members_of_a_household_share_and_no_househol
     means = {"variables": ["income"], "k_required": 20, "missing": "leave"}
     alone = steps.without_step(place).with_step(REMOVED, {"variables": ["household"]})
     assert found(alone.with_step("microaggregate", means)) > 0
+
+
+@pytest.fixture
+def with_jobs():
+    """A session on persons of whom a job is known where they work, and a school in some records by chance."""
+    frame = pd.read_csv("survey.csv")[["sex", "age"]]
+    work = np.arange(len(frame)) % 3 != 0
+    frame = frame.assign(work=np.where(work, "yes", "no"), job=np.where(work, frame["age"] % 4, None))
+    frame["school"] = frame["sex"].where(np.random.default_rng(1).random(len(frame)) < 0.5)
+    frame.to_csv("jobs.csv", index=False)
+    session = Session("jobs.csv")
+    roles = {"key_variables": ["work", "job"], "released_as_is": ["age", "sex", "school"]}
+    session.change(session.draft.with_settings(sensitive_variables=None, **roles, limits={"k": 5}))
+    return session
+
+
+def test_an_empty_key_is_asked_about_with_the_columns_that_say_where_it_is_empty(with_jobs):
+    assert with_jobs.empty_keys() == {"job": ["work"]}
+    more = with_jobs.draft.with_role("school", "key_variables")
+    with_jobs.change(more)
+    assert with_jobs.empty_keys() == {"job": ["work"], "school": []}
+    with_jobs.change(more.with_step("remove_variables", {"variables": ["job"]}))
+    assert with_jobs.empty_keys() == {"school": []}
+    with_jobs.change(with_jobs.draft.with_switched(0))
+    assert with_jobs.empty_keys() == {"job": ["work"], "school": []}
+
+
+def test_an_empty_key_that_is_an_answer_counts_as_one_and_the_commands_count_it_so(with_jobs):
+    session = with_jobs
+    keys = pd.read_csv("jobs.csv")[["sex", "job"]]
+    session.change(session.draft.with_role("work", "released_as_is").with_role("sex", "key_variables"))
+
+    def found():
+        verdict = session.judge().judged.verdict.set_index("name")
+        return verdict.loc["k", "found"]
+
+    answers = keys.groupby(["sex", "job"], dropna=False).size().min()
+    assert found() > answers  # any of them may have any job
+    session.change(session.draft.with_missing("category"))
+    assert found() == answers
+    session.change(session.with_first_steps().with_limit("k", 70))
+    steps = session.draft.steps
+    assert [step.settings.get("claim") for step in steps if step.name == "suppress"] == ["own_class"]
+    assert [step.settings.get("claim") for step in session.draft.with_missing("wildcard").steps][-2] == "true_key"
+    assert session.draft.with_missing("wildcard").with_missing("category") == session.draft
+    assert found() >= 70
+    session.write("recipe", "recipe.yml")
+    session.write("protected", "protected.csv")
+    assert yaml.safe_load(Path("recipe.yml").read_text("utf-8"))["missing"] == "category"
+    done = CliRunner().invoke(cli, ["protect", "jobs.csv", "--recipe", "recipe.yml", "--out", "again.csv"])
+    assert done.exit_code == 0, done.output
+    assert Path("again.csv").read_bytes() == Path("protected.csv").read_bytes()
+
+
+@pytest.mark.parametrize(("policy", "claim"), [("wildcard", "true_key"), ("category", "own_class")])
+def test_advice_on_k_names_the_claim_that_meets_it(with_jobs, policy, claim):
+    session = with_jobs
+    session.change(session.draft.with_missing(policy).with_limit("k", 110))
+    w = Speech("en")
+    ((_, advice),) = [row for row in advised(session.judge(), w) if row[0].startswith("k ")]
+    assert w.option(claim) in advice, advice
+    assert {"claim": claim}.items() <= dict(next_steps(session.judge().protection, 110))["suppress"].items()
+
+
+def test_columns_that_a_step_removed_have_no_indicators_unless_it_is_off(session):
+    session.change(session.draft.with_step("remove_variables", {"variables": ["sex"]}))
+    assert session.with_indicators().settings["indicators"]["by"] == ["age"]
+    session.change(session.draft.with_switched(0))
+    assert session.with_indicators().settings["indicators"]["by"] == ["sex"]
+    assert session.draft.removed() == set()
+
+
+def households(weights) -> Session:
+    """A session on households of two or three persons with a weight for each, and the roles decided."""
+    homes = np.repeat(np.arange(len(weights)), np.arange(len(weights)) % 2 + 2)
+    sex, group = np.random.default_rng(3).integers(0, [[2], [6]], (2, len(homes)))
+    frame = pd.DataFrame({"household": homes + 5000, "sex": sex, "group": group, "weight": np.array(weights)[homes]})
+    frame.sample(frac=1, random_state=1).to_csv("homes.csv", index=False)
+    session = Session("homes.csv")
+    roles = {"key_variables": ["sex", "group"], "household": "household", "weight": "weight"}
+    session.change(session.draft.with_settings(**roles, sensitive_variables=None, limits={"k": 3}))
+    session.change(session.draft.with_settings(limits=session.usual_limits()))
+    return session
+
+
+def weight_judged(session, draft):
+    """Whether no limit is missed by the weight, and the base of the step that rounds it."""
+    verdict = session.judge(draft).judged.verdict
+    bases = [step.settings["base"] for step in draft.steps if step.name == "round"]
+    return not any("weight" in row.columns for row in verdict.itertuples() if not row.met), bases
+
+
+def test_first_steps_round_a_weight_by_which_households_are_found_no_more_than_they_must():
+    session = households(np.random.default_rng(2).uniform(100, 400, 240).round(2))
+    steps = session.with_first_steps()
+    met, (base,) = weight_judged(session, steps)
+    assert met and base > 1
+    (place,) = (place for place, step in enumerate(steps.steps) if step.name == "round")
+    finer = {1: 0.5, 2: 1, 5: 2}[int(str(base)[0])] * 10 ** (len(str(base)) - 1)
+    assert not weight_judged(session, steps.with_step("round", {"variable": ["weight"], "base": finer}, place))[0]
+    assert not weight_judged(session, steps.without_step(place))[0]
+
+
+def test_a_weight_that_tells_no_household_apart_stays_as_it_is():
+    session = households(np.where(np.arange(240) % 2, 20.0, 30.0))
+    assert weight_judged(session, session.with_first_steps()) == (True, [])
+
+
+def test_where_no_rounding_of_the_weight_is_enough_the_coarsest_is_taken_and_the_advice_names_the_weight():
+    session = households(np.geomspace(2, 90000, 240).round(2))
+    steps = session.with_first_steps()
+    assert weight_judged(session, steps) == (False, [2])
+    assert "weight" in " ".join(advice for _, advice in advised(session.judge(steps), Speech("en")))
+
+
+@given(st.floats(0.001, 1e6), st.floats(1, 1000))
+def test_bases_of_a_weight_leave_it_above_0_and_the_next_would_not(least, times):
+    bases = _bases(least, least * times)
+    wider = {1: 2, 2: 2.5, 5: 2}[int(f"{bases[0]:e}"[0])] * bases[0]
+    assert bases == sorted(bases, reverse=True) and round(least / bases[0]) > 0
+    assert round(least * (1 - 1e-9) / wider) == 0
 
 
 def test_a_recipe_which_has_the_seed_is_for_its_owner_alone(session):
