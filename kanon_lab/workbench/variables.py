@@ -63,8 +63,8 @@ class Variables(Place):
     def _ask_of_empty(self) -> None:
         """Ask whether an empty key is an answer, where there is any; the files of one recipe have one answer."""
         w, empty, missing = self.w, self.session.empty_keys(), self.session.draft.settings.get("missing", "")
-        said = [w.say("empty_said", column=visible(name), by=w.listed(by)) for name, by in empty.items() if by]
-        lines = [w.say("empty_asked", columns=w.listed(map(visible, empty))), *said]
+        follows = [w.say("empty_said", column=visible(name), by=w.listed(by)) for name, by in empty.items() if by]
+        lines = [w.say("empty_asked", columns=w.listed(map(visible, empty))), *follows]
         self.asked.value = f"<p>{escape(' '.join(lines))}</p>"
         self.empty.value = missing if missing in ("category", "wildcard") else ""
         self.of_empty.layout.display = None if empty else "none"
