@@ -124,8 +124,9 @@ def ages(tmp_path, monkeypatch):
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_init_has_the_notes_on_reading_on_the_terminal_in_json_and_in_the_file(capsys, ages, language):
     noted = {"en": "NA is taken as a value", "es": "NA se toma como un valor"}
+    reason = {"en": "since 1 of its cells", "es": "porque 1 de sus celdas"}
     code, out, _ = call(capsys, "init", ages, "--out", "a.yml", "--language", language)
-    assert code == 0 and "note: age: NA is taken as a value" in out and "since 1 of its cells" in out
+    assert code == 0 and f"age: {noted[language]}" in out and reason[language] in out
     written = Path("a.yml").read_text()
     assert noted[language] in written
     assert yaml.safe_load(written)["language"] == language
