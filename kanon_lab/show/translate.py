@@ -24,6 +24,8 @@ _LITERAL = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)\"""")
 _BEFORE_NAME = re.compile(r"(?:[\w)]\[|data\(|'\), )$")
 _FORMAT = re.compile(r"[,.~$+\d]*[a-z%]?")
 _LETTERS = re.compile(r"[^\W\d_]{2}|[^\W\d_] ")
+# A share that a label names; a format alone is none.
+_SHARE = re.compile(r"\d%")
 
 
 def translate_chart(spec: dict[str, Any], say: Callable[[str], str]) -> dict[str, Any]:
@@ -113,7 +115,8 @@ class _Translator:
         def literal(match: re.Match[str]) -> str:
             words = match[1] if match[1] is not None else match[2]
             named = _BEFORE_NAME.search(text[: match.start()]) or words in self._fixed
-            if named or _FORMAT.fullmatch(words) or not _LETTERS.search(words):
+            # A label such as "<1%" is written as in the domain of its scale, though it has no letters.
+            if named or _FORMAT.fullmatch(words) or not (_LETTERS.search(words) or _SHARE.search(words)):
                 return match[0]
             words = self._say_lines(words.replace("\\n", "\n").replace("\\'", "'"))
             return json.dumps(words, ensure_ascii=False) if "'" in words else "'" + words.replace("\n", "\\n") + "'"
