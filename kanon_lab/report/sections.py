@@ -151,8 +151,8 @@ def _verdict(a: Analysis, w: Words, cautions: list) -> list:
 
 def _decision(a: Analysis, w: Words, is_met: bool) -> list:
     """The tightest limit, who set the limits, for whom and when, and what of this the configuration does not say."""
-    asked, decision = {*(a.parameters.get("limits") or ())}, a.parameters.get("decision") or {}
-    asked |= {"k"} if a.parameters.get("k_required") else {*()}
+    decision = a.parameters.get("decision") or {}
+    asked = {*(a.parameters.get("limits") or ()), *(["k"] if a.parameters.get("k_required") else [])}
     count = sum(name in asked for name, _ in a.judged.limits)
     lines = [tightest(a, w)] if is_met else []
     added = len(a.judged.limits) - count

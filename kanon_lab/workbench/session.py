@@ -200,8 +200,7 @@ class Session:
                 draft = draft.with_step(name, settings)
         config = self.config(draft)
         with suppress(KanonLabError), self._walk.memory.used():  # what cannot be applied is said when it is judged
-            names = [self.name, *(name for name, _ in config.recipe.steps)]
-            protection = self._walk.reach(next(runs_of(0, config.recipe)), lambda place: progress(names[place]))
+            protection = self._protected(config, progress)
             progress("round")
             rounding = rounded_weight(protection, k_of(config.limits, config.recipe.k_required), config.limits)
             draft = draft if rounding is None else draft.with_step("round", rounding)
@@ -227,11 +226,15 @@ class Session:
         self._results = [*(kept for kept in self._results if kept is not result), result][-_KEPT:]
         return result
 
-    def _judged(self, draft: Draft, progress: Callable[[str], None], early: Callable[..., None]) -> Result:
-        config = self.config(draft)
+    def _protected(self, config: ReportConfig, progress: Callable[[str], None]) -> Protection:
+        """The file after all steps; `progress` is called with the name of each."""
         names = [self.name, *(name for name, _ in config.recipe.steps)]
         (run,) = runs_of(0, config.recipe)
-        protection = self._walk.reach(run, lambda place: progress(names[place]))
+        return self._walk.reach(run, lambda place: progress(names[place]))
+
+    def _judged(self, draft: Draft, progress: Callable[[str], None], early: Callable[..., None]) -> Result:
+        config = self.config(draft)
+        protection = self._protected(config, progress)
         progress("")
         release = Release(protection, k_of(config.limits, config.recipe.k_required))
         later = [name for name in config.limits if LIMITS[name].taken_from == "release"]
